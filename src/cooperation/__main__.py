@@ -1,0 +1,3 @@
+from cooperation.cli import main
+
+main()

@@ -1,0 +1,43 @@
+"""The command `cooperation`: one subcommand a step."""
+
+import argparse
+import sys
+from importlib import import_module
+
+from cooperation import __version__
+from cooperation.files import InputError
+
+# Only the chosen command's module is imported, so a table never waits for torch.
+COMMANDS = {
+    "miniature": "make the made-up world: dialogs and pictures in the layout of VisDial 0.9 and COCO",
+    "genuine": "make a data set of VisDial 1.0 dialogs and stand-in pictures",
+    "encode": "tokenise VisDial JSON into one HDF5 file of dialogs",
+    "extract": "run VGG-16 over the images of an archive (fc7, 4096 numbers an image)",
+    "normalise": "join extracted features into one normalised file",
+    "train": "train the questioner and the answerer",
+    "play": "play the game under one condition and rank every guess",
+    "summarise": "average the ranks of all conditions into one table",
+    "table": "print one of the paper's tables beside ours",
+    "figure": "draw one of the paper's figures",
+    "report": "join tables and figures into one page",
+}
+
+
+def main() -> None:
+    """Run one subcommand; bad input is one line on standard error and exit code 2."""
+    parser = argparse.ArgumentParser(prog="cooperation", description=__doc__)
+    parser.add_argument("--version", action="version", version=__version__)
+    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    chosen = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
+    for name, summary in COMMANDS.items():
+        command = subparsers.add_parser(name, help=summary, description=summary.capitalize() + ".")
+        if name == chosen:
+            module = import_module(f"cooperation.commands.{name}")
+            module.add_arguments(command)
+            command.set_defaults(run=module.run)
+    arguments = parser.parse_args()
+    try:
+        arguments.run(arguments)
+    except InputError as error:
+        print(f"cooperation {arguments.command}: {error}", file=sys.stderr)
+        sys.exit(2)

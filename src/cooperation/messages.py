@@ -1,0 +1,100 @@
+"""Batches of token messages, and what a bot must be able to do to play the game."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float32]
+Rows = npt.NDArray[np.intp]
+
+PAD = 0
+ROUNDS = 10
+
+
+@dataclass(frozen=True)
+class Messages:
+    """Messages of different lengths, left aligned and padded with `PAD`.
+
+    tokens: [..., length] token ids; lengths: [...] tokens that count, per message.
+    """
+
+    tokens: Ints
+    lengths: Ints
+
+    def __post_init__(self) -> None:
+        if self.tokens.shape[:-1] != self.lengths.shape:
+            raise ValueError(f"tokens {self.tokens.shape} do not fit lengths {self.lengths.shape}")
+
+    @classmethod
+    def of(cls, messages: Sequence[Sequence[int]], width: int = 0) -> "Messages":
+        """Pad lists of ids to the longest of them (at least `width`): [messages, length]."""
+        lengths = np.array([len(message) for message in messages], np.int32)
+        tokens = np.full((len(messages), max(width, int(lengths.max(initial=0)))), PAD, np.int32)
+        for row, message in zip(tokens, messages, strict=True):
+            row[: len(message)] = message
+        return cls(tokens, lengths)
+
+    def __getitem__(self, rows: "int | slice | Rows | tuple[slice | int, ...]") -> "Messages":
+        """Messages at the given leading positions."""
+        return Messages(self.tokens[rows], self.lengths[rows])
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @property
+    def real(self) -> npt.NDArray[np.bool_]:
+        """True where a token counts: [..., length]."""
+        return np.arange(self.tokens.shape[-1]) < self.lengths[..., None]
+
+    def lists(self) -> list[list[int]]:
+        """The messages of a [messages, length] batch as lists of ids."""
+        return [row[:n].tolist() for row, n in zip(self.tokens, self.lengths, strict=True)]
+
+
+def stack_rounds(rounds: Sequence[Messages]) -> Messages:
+    """Join one batch a round, each [dialogs, length], into [dialogs, rounds, longest length]."""
+    width = max(batch.tokens.shape[-1] for batch in rounds)
+    tokens = [np.pad(batch.tokens, ((0, 0), (0, width - batch.tokens.shape[-1]))) for batch in rounds]
+    return Messages(np.stack(tokens, 1), np.stack([batch.lengths for batch in rounds], 1))
+
+
+class Questioner(Protocol):
+    """Knows a caption, asks, and guesses the image (Q-bot). One object plays one batch of dialogs.
+
+    Messages that are asked or answered end with EOS unless they were cut at the token limit.
+    """
+
+    def begin(self, captions: Messages) -> None:
+        """Start a batch of dialogs from their captions [dialogs, length]: fact 0."""
+
+    def ask(self) -> Messages:
+        """Say the next question of every dialog: [dialogs, length]."""
+
+    def remember(self, questions: Messages, answers: Messages) -> None:
+        """Append the fact made of this round's question and answer to the history."""
+
+    def guess(self) -> Floats:
+        """Guess the image's feature vector: [dialogs, features]."""
+
+
+class Answerer(Protocol):
+    """Sees the image and answers (A-bot). One object plays one batch of dialogs."""
+
+    def begin(self, captions: Messages) -> None:
+        """Start a batch of dialogs from their captions [dialogs, length]: fact 0."""
+
+    def see(self, images: Floats) -> None:
+        """Look at the images [dialogs, features] from now on."""
+
+    def hear(self, questions: Messages) -> None:
+        """Take in this round's question of every dialog: [dialogs, length]."""
+
+    def answer(self) -> Messages:
+        """Say the answers to the questions heard last: [dialogs, length]."""
+
+    def remember(self, questions: Messages, answers: Messages) -> None:
+        """Append the fact made of this round's question and answer to the history."""

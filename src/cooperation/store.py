@@ -1,0 +1,127 @@
+"""HDF5 files of dialogs and image features: ours are written whole, theirs are read as they are.
+
+Dialogs keep the names of the authors' `visdial_data.h5` (`cap_train`, `ques_length_val`, …) and add
+`image_id_SPLIT` and `words`; features keep those of `data_img.h5` (`images_train`) and add `image_id_SPLIT`.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import numpy.typing as npt
+
+from cooperation.files import InputError, written_whole
+from cooperation.messages import Floats, Messages
+from cooperation.text import Vocabulary
+
+PARTS = {"captions": "cap", "questions": "ques", "answers": "ans"}
+
+
+@dataclass(frozen=True)
+class Dialogs:
+    """The dialogs of one split, as ids without START and EOS.
+
+    image_ids: [dialogs]; captions: [dialogs, ≤40]; questions, answers: [dialogs, 10, ≤20].
+    """
+
+    image_ids: npt.NDArray[np.int64]
+    captions: Messages
+    questions: Messages
+    answers: Messages
+
+    def __len__(self) -> int:
+        return len(self.image_ids)
+
+
+@dataclass(frozen=True)
+class Features:
+    """Image features of one split: image_ids [images], vectors [images, features], how they were made."""
+
+    image_ids: npt.NDArray[np.int64]
+    vectors: Floats
+    attributes: Mapping[str, Any]
+
+    def of(self, image_ids: npt.NDArray[np.int64], place: Path) -> Floats:
+        """The vectors of the given images, joined by id: [len(image_ids), features]."""
+        order = np.argsort(self.image_ids)
+        at = np.searchsorted(self.image_ids, image_ids, sorter=order).clip(max=len(order) - 1)
+        missing = image_ids[self.image_ids[order[at]] != image_ids]
+        if len(missing):
+            raise InputError(
+                f"{place}: no features of image {missing[0]} ({len(missing)} images missing); "
+                "extract the features of the archive that these dialogs belong to"
+            )
+        return self.vectors[order[at]]
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[h5py.File]:
+    """Open an HDF5 file to read; a missing, damaged or foreign file is an `InputError`."""
+    if not path.exists():
+        raise InputError(f"{path}: no such file; make it with snakemake")
+    try:
+        with h5py.File(path, "r") as file:
+            yield file
+    except (OSError, KeyError) as error:
+        raise InputError(f"{path}: damaged or not of this kind ({error}); delete it and make it again") from error
+
+
+def write_arrays(path: Path, arrays: Mapping[str, npt.NDArray[Any]], attributes: Mapping[str, Any]) -> None:
+    """Write arrays, compressed and checksummed (Fletcher-32), and attributes to one HDF5 file, whole or not."""
+    with written_whole(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
+        for name, array in arrays.items():
+            if array.dtype == object:
+                file.create_dataset(name, data=array, dtype=h5py.string_dtype())
+            else:
+                packed: dict[str, Any] = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
+                file.create_dataset(name, data=array, fletcher32=True, **(packed if array.size else {}))
+        file.attrs.update(attributes)
+
+
+def write_dialogs(
+    path: Path, vocabulary: Vocabulary, splits: Mapping[str, Dialogs], attributes: Mapping[str, Any]
+) -> None:
+    """Write the dialogs of all splits (`train`, `val`) and the vocabulary to one file."""
+    arrays: dict[str, npt.NDArray[Any]] = {"words": np.array(vocabulary.words, object)}
+    for split, dialogs in splits.items():
+        arrays[f"image_id_{split}"] = dialogs.image_ids
+        for field, name in PARTS.items():
+            messages = getattr(dialogs, field)
+            arrays[f"{name}_{split}"] = messages.tokens
+            arrays[f"{name}_length_{split}"] = messages.lengths
+    write_arrays(path, arrays, attributes)
+
+
+def read_dialogs(path: Path, split: str) -> Dialogs:
+    """Read the dialogs of a split (`train` or `val`)."""
+    with opened(path) as file:
+        parts = {
+            field: Messages(file[f"{name}_{split}"][:].astype(np.int32), file[f"{name}_length_{split}"][:].astype(np.int32))
+            for field, name in PARTS.items()
+        }
+        return Dialogs(file[f"image_id_{split}"][:].astype(np.int64), **parts)
+
+
+def read_vocabulary(path: Path) -> Vocabulary:
+    """Read the vocabulary of a file of dialogs."""
+    with opened(path) as file:
+        return Vocabulary.of(file["words"].asstr()[:])
+
+
+def write_features(path: Path, splits: Mapping[str, Features], attributes: Mapping[str, Any]) -> None:
+    """Write image features to one file, float32 and uncompressed (they are noise to a compressor)."""
+    with written_whole(path) as temporary, h5py.File(temporary, "w") as file:
+        for split, features in splits.items():
+            file.create_dataset(f"image_id_{split}", data=features.image_ids, fletcher32=True, chunks=True)
+            file.create_dataset(f"images_{split}", data=features.vectors, dtype="f4", fletcher32=True, chunks=True)
+        file.attrs.update(attributes)
+
+
+def read_features(path: Path, split: str) -> Features:
+    """Read the image features of a split."""
+    with opened(path) as file:
+        return Features(file[f"image_id_{split}"][:].astype(np.int64), file[f"images_{split}"][:], dict(file.attrs))
