@@ -1,7 +1,7 @@
 """Words and their ids."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -53,7 +53,11 @@ class Vocabulary:
 
 
 def count_words(texts: Iterable[Sequence[str]], threshold: int) -> Vocabulary:
+    """Count the words of the texts and keep the frequent ones, as `keep_words` does."""
+    return keep_words(Counter(word for tokens in texts for word in tokens), threshold)
+
+
+def keep_words(counts: Mapping[str, int], threshold: int) -> Vocabulary:
     """Keep the words seen at least `threshold` times, in alphabetical order, and UNK as the last word."""
-    counts = Counter(word for tokens in texts for word in tokens)
     kept = sorted(word for word, count in counts.items() if count >= threshold and word != UNKNOWN)
     return Vocabulary.of([*kept, UNKNOWN])
