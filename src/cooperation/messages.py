@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +60,46 @@ def stack_rounds(rounds: Sequence[Messages]) -> Messages:
     width = max(batch.tokens.shape[-1] for batch in rounds)
     tokens = [np.pad(batch.tokens, ((0, 0), (0, width - batch.tokens.shape[-1]))) for batch in rounds]
     return Messages(np.stack(tokens, 1), np.stack([batch.lengths for batch in rounds], 1))
+
+
+def join(*parts: Messages) -> Messages:
+    """Write messages one behind the other: parts of equal leading shape → [..., sum of the lengths]."""
+    lengths = np.sum([part.lengths for part in parts], 0, dtype=np.int32)
+    tokens = np.full((*lengths.shape, int(lengths.max(initial=0))), PAD, np.int32)
+    offset = np.zeros_like(lengths)
+    for part in parts:
+        *place, column = part.real.nonzero()
+        tokens[(*place, column + offset[tuple(place)])] = part.tokens[(*place, column)]
+        offset = offset + part.lengths
+    return Messages(tokens, lengths)
+
+
+def repeat(token: int, shape: tuple[int, ...]) -> Messages:
+    """Messages of one token each."""
+    return Messages(np.full((*shape, 1), token, np.int32), np.ones(shape, np.int32))
+
+
+def shorten(messages: Messages, by: npt.NDArray[Any] | int) -> Messages:
+    """Drop `by` tokens from the end of each message."""
+    return clean(messages.tokens, np.maximum(messages.lengths - by, 0).astype(np.int32))
+
+
+def clean(tokens: Ints, lengths: Ints) -> Messages:
+    """Messages with `PAD` in every place past their length."""
+    return Messages(np.where(np.arange(tokens.shape[-1]) < lengths[..., None], tokens, PAD).astype(np.int32), lengths)
+
+
+def without_end(messages: Messages, eos: int) -> Messages:
+    """Drop the closing EOS where there is one (a message cut at the token limit has none)."""
+    if not messages.tokens.shape[-1]:
+        return messages
+    last = np.take_along_axis(messages.tokens, np.maximum(messages.lengths - 1, 0)[..., None], -1)[..., 0]
+    return shorten(messages, (last == eos) & (messages.lengths > 0))
+
+
+def with_end(messages: Messages, eos: int) -> Messages:
+    """Close each message with EOS."""
+    return join(messages, repeat(eos, messages.lengths.shape))
 
 
 class Questioner(Protocol):

@@ -1,0 +1,72 @@
+"""One HDF5 file a condition: the ranks and transcripts that every table, figure and claim is made from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cooperation.messages import Messages
+from cooperation.store import opened, write_arrays
+
+MESSAGES = ("caption_said", "caption_heard", "question_said", "question_heard", "answer_said", "answer_heard")
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one condition gave, dialog by dialog.
+
+    image_ids: [dialogs]. ranks: [dialogs, 11], after rounds 0 (caption only) to 10: candidates strictly nearer
+    to the guess than the true image plus half of the others equally near, so 0 is best and a tie is shared.
+    tampered_messages, tampered_tokens: [11], round 0 is the caption (an image counts as one message without
+    tokens in every round in which it is noise). The messages are [dialogs, length] for captions and
+    [dialogs, 10, length] else: as said and as delivered; EOS included where it was said.
+    attributes: `dataset`, `model`, `seed`, `reading`, `condition` (names), `settings` (JSON of the condition),
+    `candidates`, `features` (how the image features were made) and provenance.
+    """
+
+    image_ids: npt.NDArray[np.int64]
+    ranks: npt.NDArray[np.float64]
+    tampered_messages: npt.NDArray[np.int64]
+    tampered_tokens: npt.NDArray[np.int64]
+    caption_said: Messages
+    caption_heard: Messages
+    question_said: Messages
+    question_heard: Messages
+    answer_said: Messages
+    answer_heard: Messages
+    attributes: Mapping[str, Any]
+
+    @property
+    def percentiles(self) -> npt.NDArray[np.float64]:
+        """Percentile rank 100·(1 − (r + ½)/N) of every dialog and round: [dialogs, 11]."""
+        return 100 * (1 - (self.ranks + 0.5) / self.attributes["candidates"])
+
+
+def write_result(path: Path, result: Result) -> None:
+    """Write a result, whole or not at all."""
+    arrays: dict[str, npt.NDArray[Any]] = {
+        "image_id": result.image_ids,
+        "rank": result.ranks,
+        "tampered_messages": result.tampered_messages,
+        "tampered_tokens": result.tampered_tokens,
+    }
+    for name in MESSAGES:
+        messages = getattr(result, name)
+        arrays |= {name: messages.tokens, f"{name}_length": messages.lengths}
+    write_arrays(path, arrays, result.attributes)
+
+
+def read_result(path: Path) -> Result:
+    """Read a result."""
+    with opened(path) as file:
+        return Result(
+            file["image_id"][:],
+            file["rank"][:],
+            file["tampered_messages"][:],
+            file["tampered_tokens"][:],
+            **{name: Messages(file[name][:], file[f"{name}_length"][:]) for name in MESSAGES},
+            attributes={key: value.item() if hasattr(value, "item") else value for key, value in file.attrs.items()},
+        )

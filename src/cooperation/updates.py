@@ -1,0 +1,123 @@
+"""The two ways in which the authors train the bots: one update a dialog, or one update a round (protocol, section 1)."""
+
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import clip_grad_norm_
+
+from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
+from cooperation.bots.recurrent import State, zero_state
+from cooperation.lessons import Lessons
+from cooperation.messages import ROUNDS
+
+Losses = dict[str, Tensor]
+
+
+def _between(states: State, which: slice) -> State:
+    return states[0][:, :, which], states[1][:, :, which]
+
+
+def teacher_forced(questioner: QuestionerNetwork, answerer: AnswererNetwork, batch: Lessons) -> Losses:
+    """The three sums of a batch: `question`, `answer` (token cross-entropies) and `image`.
+
+    The image's is the sum over the ten rounds of the Frobenius norm of (image − guess) over the batch.
+    """
+    size = len(batch)
+    asking = questioner.history(batch.facts, zero_state(questioner.history_encoder, size))
+    guesses = questioner.guess(asking[0][:, :, 1:])
+    seen = answerer.image_gates(batch.images)
+    before = batch.facts.rounds(slice(ROUNDS))
+    answering = answerer.history(seen, batch.questions, before, zero_state(answerer.history_encoder, size))
+    return {
+        "question": questioner.language_loss(
+            _between(asking, slice(ROUNDS)), batch.question_inputs, batch.question_targets.tokens
+        ),
+        "answer": answerer.language_loss(answering, batch.answer_inputs, batch.answer_targets.tokens),
+        "image": (batch.images[:, None] - guesses).square().sum((0, 2)).sqrt().sum(),
+    }
+
+
+class DialogUpdates:
+    """One update of both bots a batch of dialogs: Table 1 and Figures 1."""
+
+    def __init__(
+        self, questioner: QuestionerNetwork, answerer: AnswererNetwork, rate: float, image_weight: float
+    ) -> None:
+        self.bots = nn.ModuleDict({"questioner": questioner, "answerer": answerer})
+        self.questioner, self.answerer = questioner, answerer
+        self.image_weight = image_weight
+        self.optimisers = {"both": torch.optim.Adam(self.bots.parameters(), rate)}
+
+    def update(self, batch: Lessons) -> Losses:
+        """Learn from a batch; its losses a dialog."""
+        optimiser = self.optimisers["both"]
+        losses = {name: loss / len(batch) for name, loss in teacher_forced(self.questioner, self.answerer, batch).items()}
+        optimiser.zero_grad()
+        (losses["question"] + losses["answer"] + self.image_weight * losses["image"]).backward()  # type: ignore[no-untyped-call]
+        clip_grad_norm_(self.bots.parameters(), 5)
+        optimiser.step()
+        return {name: loss.detach() for name, loss in losses.items()}
+
+
+class RoundUpdates:
+    """One update a round, the bots apart, language and image apart: Table 2.
+
+    The history's state is carried from round to round as a value: no gradient goes through it.
+    """
+
+    def __init__(
+        self, questioner: QuestionerNetwork, answerer: AnswererNetwork, rate: float, image_weight: float
+    ) -> None:
+        self.questioner, self.answerer = questioner, answerer
+        self.image_weight = image_weight
+        self.optimisers = {
+            "question": torch.optim.Adam(questioner.parameters(), rate),
+            "image": torch.optim.Adam(questioner.parameters(), rate),
+            "answer": torch.optim.Adam(answerer.parameters(), rate),
+        }
+
+    def update(self, batch: Lessons) -> Losses:
+        """Learn from a batch round by round; its mean losses: a token's for the languages, a round's for the image."""
+        asking = zero_state(self.questioner.history_encoder, len(batch))
+        answering = zero_state(self.answerer.history_encoder, len(batch))
+        rounds: list[Losses] = []
+        for number in range(ROUNDS):
+            lesson = batch.rounds(slice(number, number + 1))
+            question, image, asking = self._ask(lesson, asking)
+            answer, answering = self._answer(lesson, answering)
+            rounds.append({"question": question, "answer": answer, "image": image})
+        return {name: torch.stack([losses[name] for losses in rounds]).mean() for name in rounds[0]}
+
+    def _ask(self, lesson: Lessons, state: State) -> tuple[Tensor, Tensor, State]:
+        states = self.questioner.history(lesson.facts, state)
+        tokens = lesson.question_targets.lengths.sum()
+        question = self.questioner.language_loss(states, lesson.question_inputs, lesson.question_targets.tokens) / tokens
+        guesses = self.questioner.guess(states[0][:, :, 0])
+        image = self.image_weight * (lesson.images - guesses).square().sum(1).sqrt().mean()
+        self._step("question", question, self.questioner, retain_graph=True)
+        self._step("image", image, self.questioner)
+        return question.detach(), image.detach(), _carried(states)
+
+    def _answer(self, lesson: Lessons, state: State) -> tuple[Tensor, State]:
+        seen = self.answerer.image_gates(lesson.images)
+        states = self.answerer.history(seen, lesson.questions, lesson.facts, state)
+        tokens = lesson.answer_targets.lengths.sum()
+        answer = self.answerer.language_loss(states, lesson.answer_inputs, lesson.answer_targets.tokens) / tokens
+        self._step("answer", answer, self.answerer)
+        return answer.detach(), _carried(states)
+
+    def _step(self, name: str, loss: Tensor, bot: nn.Module, *, retain_graph: bool = False) -> None:
+        optimiser = self.optimisers[name]
+        optimiser.zero_grad()
+        loss.backward(retain_graph=retain_graph)  # type: ignore[no-untyped-call]
+        _clip_by_value(bot.parameters())
+        optimiser.step()
+
+
+def _carried(states: State) -> State:
+    return states[0][:, :, -1].detach(), states[1][:, :, -1].detach()
+
+
+def _clip_by_value(parameters: Iterable[nn.Parameter]) -> None:
+    torch.nn.utils.clip_grad_value_(parameters, 5)

@@ -1,0 +1,150 @@
+"""The released reading equals the authors' own program, on a tiny trained instance of it.
+
+Another instance is tried with COOPERATION_GOLDEN=/path/to/prefix (prefix.json and prefix.npz).
+"""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork, Sizes
+from cooperation.bots.player import AnswererPlayer, QuestionerPlayer
+from cooperation.facts import bare, marked
+from cooperation.game import Script, Tampering, delivered, play
+from cooperation.interventions import NegateExact
+from cooperation.lessons import lessons
+from cooperation.messages import Messages, stack_rounds
+from cooperation.ranking import Ranker
+from cooperation.store import Dialogs
+from cooperation.text import Vocabulary
+from cooperation.updates import teacher_forced
+
+PREFIX = os.environ.get("COOPERATION_GOLDEN", str(Path(__file__).parent / "golden" / "released_tiny"))
+RENAMED = {
+    "embeddings": "embedding",
+    "q_encoder": "question_encoder",
+    "q_decoder": "decoder",
+    "a_decoder": "decoder",
+    "q_generator": "generator",
+    "a_generator": "generator",
+}
+DESCRIPTION = json.loads(Path(PREFIX + ".json").read_text())
+ARRAYS = np.load(PREFIX + ".npz")
+CONDITIONS = sorted(DESCRIPTION["games"])
+SPEAKING = [name for name in CONDITIONS if re.match("none|negation|image|caption", name)]
+
+
+def vocabulary() -> Vocabulary:
+    ids = DESCRIPTION["word2ind"]
+    words = sorted((word for word in ids if ids[word] not in (DESCRIPTION["eos"],) and word != "<START>"), key=ids.get)
+    return Vocabulary(tuple(words), DESCRIPTION["start"], DESCRIPTION["eos"])
+
+
+def network(kind: type, bot: str):
+    sizes = Sizes(DESCRIPTION["embed_dim"], DESCRIPTION["rnn_dim"], DESCRIPTION["num_layers"])
+    weights = {}
+    for key in ARRAYS.files:
+        if key.startswith(f"weights/{bot}.") and "crit" not in key:
+            module, rest = key.removeprefix(f"weights/{bot}.").split(".", 1)
+            weights[f"{RENAMED.get(module, module)}.{rest}"] = torch.from_numpy(ARRAYS[key])
+    made = kind(len(weights["embedding.weight"]), DESCRIPTION["image_dim"], sizes)
+    made.load_state_dict(weights)
+    return made
+
+
+def padded(tokens: np.ndarray) -> Messages:
+    return Messages(tokens.astype(np.int32), (tokens != 0).sum(-1).astype(np.int32))
+
+
+def recorded(games: list, field: str) -> Messages:
+    return stack_rounds([Messages.of([game[field][number] for game in games]) for number in range(10)])
+
+
+def trimmed(messages: Messages, number: int) -> list[list[int]]:
+    return messages[:, number].lists()
+
+
+def played(condition: str, reads, *, speak: bool):
+    """Play the condition's 40 games: the bots' own words, or the recorded ones."""
+    games = DESCRIPTION["games"][condition]
+    words = vocabulary()
+    rows = np.arange(len(games))
+    start = int(re.search(r"from(\d+)", condition)[1])
+    caption = Messages.of([game["caption"] for game in games])
+    tampering = {"start": start, "remembered": delivered}
+    if condition.startswith("image"):
+        noise = ARRAYS[f"game/{condition}/noise"]
+        tampering["image"] = lambda _images, _where: noise
+    if speak:
+        if condition.startswith("negation"):
+            tampering["answer"] = NegateExact(words.ids["yes"], words.ids["no"], words.eos)
+        script = Script.silent(len(games))
+    else:
+        question, answer = recorded(games, "q_heard"), recorded(games, "a_heard")
+        tampering["question"] = lambda _said, where: question[:, where.round - 1]
+        tampering["answer"] = lambda _said, where: answer[:, where.round - 1]
+        script = Script(recorded(games, "q_said"), recorded(games, "a_said"), np.zeros((len(games), 0)))
+    ranker = Ranker(ARRAYS["val/image"])
+    guesses = []
+
+    def rank(guess):
+        guesses.append(guess)
+        return ranker.rank(guess, rows)
+
+    game = play(
+        QuestionerPlayer(network(QuestionerNetwork, "qbot"), words, reads(words)),
+        AnswererPlayer(network(AnswererNetwork, "abot"), words, reads(words)),
+        caption,
+        ARRAYS["val/image"][rows],
+        rows,
+        0,
+        script,
+        Tampering(**tampering),
+        rank,
+    )
+    return game, np.stack(guesses, 1)
+
+
+def test_teacher_forced_losses():
+    words = vocabulary()
+    dialogs = Dialogs(
+        np.arange(len(ARRAYS["teacher/image"])),
+        padded(ARRAYS["teacher/caption"]),
+        padded(ARRAYS["teacher/question"]),
+        padded(ARRAYS["teacher/answer"]),
+    )
+    batch = lessons(dialogs, ARRAYS["teacher/image"], words, marked(words), torch.device("cpu"))
+    batch = batch.of(torch.arange(len(batch)))
+    with torch.no_grad():
+        losses = teacher_forced(network(QuestionerNetwork, "qbot"), network(AnswererNetwork, "abot"), batch)
+    for name, loss in losses.items():
+        assert loss.item() == pytest.approx(float(ARRAYS[f"teacher/loss_{name}"]), rel=1e-4)
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_replayed_messages_give_the_same_guesses(condition):
+    _, guesses = played(condition, bare, speak=False)
+    np.testing.assert_allclose(guesses[:, 1:], ARRAYS[f"game/{condition}/prediction"], rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("condition", SPEAKING)
+def test_the_bots_say_the_same_words_and_reach_the_same_ranks(condition):
+    games = DESCRIPTION["games"][condition]
+    game, _ = played(condition, bare, speak=True)
+    for ours, theirs in (
+        (game.question_said, "q_said"),
+        (game.question_heard, "q_heard"),
+        (game.answer_said, "a_said"),
+        (game.answer_heard, "a_heard"),
+    ):
+        for number in range(10):
+            assert trimmed(ours, number) == [played_game[theirs][number] for played_game in games]
+    candidates = len(ARRAYS["val/image"])
+    np.testing.assert_allclose(
+        (game.ranks[:, 1:] + 0.5) / candidates, ARRAYS[f"game/{condition}/fractional_rank"], rtol=0, atol=1e-9
+    )
