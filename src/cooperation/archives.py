@@ -1,9 +1,11 @@
 """JSON and pictures read out of zip archives, without unpacking them."""
 
+import os
 import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from zipfile import BadZipFile, ZipFile
 
@@ -13,30 +15,10 @@ from cooperation.files import InputError
 PICTURE = re.compile(r"(\d+)\.jpe?g$", re.IGNORECASE)
 
 
-@contextmanager
-def opened_archive(path: Path) -> Iterator[ZipFile]:
-    """Open a zip archive to read; a missing, damaged or suspicious one, or a damaged member, is an `InputError`."""
-    if not path.exists():
-        raise InputError(f"{path}: no such file; download it or put it there")
-    try:
-        with ZipFile(path) as archive:
-            _refuse_escapes(path, archive.namelist())
-            yield archive
-    # What zipfile raises for cut, overwritten, encrypted and exotically packed archives.
-    except (BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
-        raise InputError(f"{path}: damaged or cut short ({error}); delete it and download it again") from error
-
-
-def _refuse_escapes(path: Path, names: list[str]) -> None:
-    for name in names:
-        parts = PurePosixPath(name.replace("\\", "/"))
-        if parts.is_absolute() or ".." in parts.parts or re.match(r"[A-Za-z]:", name):
-            raise InputError(f"{path}: its member {name!r} points outside the archive; get the archive from elsewhere")
-
-
 def read_json_text(path: Path) -> str:
     """The text of a bare .json file or of the only one in a zip archive; not UTF-8 is an `InputError`."""
-    raw = _zipped_json(path) if path.suffix == ".zip" else _bare(path)
+    with _readable(path):
+        raw = _zipped_json(path) if path.suffix == ".zip" else path.read_bytes()
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -45,25 +27,10 @@ def read_json_text(path: Path) -> str:
         ) from error
 
 
-def _bare(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); download it or put it there") from error
-
-
-def _zipped_json(path: Path) -> bytes:
-    with opened_archive(path) as archive:
-        names = [name for name in archive.namelist() if name.endswith(".json") and not name.startswith("__MACOSX/")]
-        if len(names) != 1:
-            raise InputError(f"{path}: holds {len(names)} .json files instead of one; choose another archive")
-        return archive.read(names[0])
-
-
 def picture_names(path: Path) -> dict[int, str]:
     """Image id → member name of every JPEG in an archive, in order of the ids; the id is the number in its name."""
-    with opened_archive(path) as archive:
-        names = [name for name in archive.namelist() if name.lower().endswith((".jpg", ".jpeg"))]
+    with _readable(path), ZipFile(path) as archive:
+        names = [name for name in _inside(path, archive) if name.lower().endswith((".jpg", ".jpeg"))]
     found: dict[int, str] = {}
     for name in names:
         number = PICTURE.search(name)
@@ -75,3 +42,42 @@ def picture_names(path: Path) -> dict[int, str]:
     if not found:
         raise InputError(f"{path}: holds no JPEG files; choose the archive of pictures")
     return dict(sorted(found.items()))
+
+
+def read_member(path: Path, name: str) -> bytes:
+    """The bytes of one member of an archive; the archive stays open for the next one."""
+    with _readable(path, f", {name}"):
+        return _kept_open(path, os.getpid()).read(name)
+
+
+# Processes that share an open file share its position, so each opens its own.
+@lru_cache(maxsize=2)
+def _kept_open(path: Path, _process: int) -> ZipFile:
+    return ZipFile(path)
+
+
+@contextmanager
+def _readable(path: Path, member: str = "") -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file; download it or put it there") from error
+    # What zipfile raises for cut, overwritten, encrypted and exotically packed archives.
+    except (BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
+        raise InputError(f"{path}{member}: damaged or cut short ({error}); delete it and download it again") from error
+
+
+def _inside(path: Path, archive: ZipFile) -> list[str]:
+    for name in archive.namelist():
+        parts = PurePosixPath(name.replace("\\", "/"))
+        if parts.is_absolute() or ".." in parts.parts or re.match(r"[A-Za-z]:", name):
+            raise InputError(f"{path}: its member {name!r} points outside the archive; get the archive from elsewhere")
+    return archive.namelist()
+
+
+def _zipped_json(path: Path) -> bytes:
+    with ZipFile(path) as archive:
+        found = [name for name in _inside(path, archive) if name.endswith(".json") and "__MACOSX" not in name]
+        if len(found) != 1:
+            raise InputError(f"{path}: holds {len(found)} .json files instead of one; choose another archive")
+        return archive.read(found[0])

@@ -4,7 +4,7 @@ Dialogs keep the names of the authors' `visdial_data.h5` (`cap_train`, `ques_len
 `image_id_SPLIT` and `words`; features keep those of `data_img.h5` (`images_train`) and add `image_id_SPLIT`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,8 @@ from cooperation.messages import Floats, Messages
 from cooperation.text import Vocabulary
 
 PARTS = {"captions": "cap", "questions": "ques", "answers": "ans"}
+# Attributes of image features that must agree wherever features are joined.
+MADE_BY = ("extractor", "layer", "weights", "preprocessing")
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,11 @@ def opened(path: Path) -> Iterator[h5py.File]:
         raise InputError(f"{path}: damaged or not of this kind ({error}); delete it and make it again") from error
 
 
+def read_attributes(file: h5py.File) -> dict[str, Any]:
+    """All attributes of an open file, numbers as Python's own."""
+    return {name: value.item() if hasattr(value, "item") else value for name, value in file.attrs.items()}
+
+
 def write_arrays(path: Path, arrays: Mapping[str, npt.NDArray[Any]], attributes: Mapping[str, Any]) -> None:
     """Write arrays, compressed and checksummed (Fletcher-32), and attributes to one HDF5 file, whole or not."""
     with written_whole(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
@@ -100,7 +107,9 @@ def read_dialogs(path: Path, split: str) -> Dialogs:
     """Read the dialogs of a split (`train` or `val`)."""
     with opened(path) as file:
         parts = {
-            field: Messages(file[f"{name}_{split}"][:].astype(np.int32), file[f"{name}_length_{split}"][:].astype(np.int32))
+            field: Messages(
+                file[f"{name}_{split}"][:].astype(np.int32), file[f"{name}_length_{split}"][:].astype(np.int32)
+            )
             for field, name in PARTS.items()
         }
         return Dialogs(file[f"image_id_{split}"][:].astype(np.int64), **parts)
@@ -112,16 +121,78 @@ def read_vocabulary(path: Path) -> Vocabulary:
         return Vocabulary.of(file["words"].asstr()[:])
 
 
+@dataclass(frozen=True)
+class FeatureParts:
+    """The features of one split, in the files of one or several shards; vectors are read in blocks when asked for."""
+
+    paths: tuple[Path, ...]
+    split: str
+    image_ids: npt.NDArray[np.int64]
+    attributes: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, paths: Sequence[Path], split: str) -> "FeatureParts":
+        """Look into the files: how they were made must agree, and no image may be in two of them."""
+        ids, attributes = [], {}
+        for path in paths:
+            with opened(path) as file:
+                ids.append(file[f"image_id_{split}"][:].astype(np.int64))
+                attributes[path] = read_attributes(file)
+        image_ids = np.concatenate(ids)
+        distinct, times = np.unique(image_ids, return_counts=True)
+        if len(distinct) < len(image_ids):
+            raise InputError(f"{paths[0]}: image {distinct[times > 1][0]} is there twice; give each shard once")
+        return cls(tuple(paths), split, image_ids, agreed(attributes))
+
+    def blocks(self, rows: int = 4096) -> Iterator[Floats]:
+        """The vectors in the order of `image_ids`, at most `rows` at a time: [≤ rows, features]."""
+        for path in self.paths:
+            with opened(path) as file:
+                images = file[f"images_{self.split}"]
+                for start in range(0, len(images), rows):
+                    yield images[start : start + rows]
+
+
+def agreed(attributes: Mapping[Path, Mapping[str, Any]]) -> dict[str, Any]:
+    """All attributes of feature files; how they were made (`MADE_BY`) must be the same in all."""
+    first, *others = attributes
+    for other in others:
+        for name in MADE_BY:
+            mine, its = attributes[first].get(name), attributes[other].get(name)
+            if mine != its:
+                raise InputError(f"{other}: {name} is {its!r}, but {mine!r} in {first}; extract both the same way")
+    return {name: value for found in attributes.values() for name, value in found.items()}
+
+
 def write_features(path: Path, splits: Mapping[str, Features], attributes: Mapping[str, Any]) -> None:
-    """Write image features to one file, float32 and uncompressed (they are noise to a compressor)."""
+    """Write image features to one file."""
+    write_feature_blocks(
+        path, {split: (features.image_ids, [features.vectors]) for split, features in splits.items()}, attributes
+    )
+
+
+def write_feature_blocks(
+    path: Path,
+    splits: Mapping[str, tuple[npt.NDArray[np.int64], Iterable[Floats]]],
+    attributes: Mapping[str, Any],
+) -> None:
+    """Write image features, ids and blocks of vectors of each split; float32, uncompressed (noise to a compressor)."""
     with written_whole(path) as temporary, h5py.File(temporary, "w") as file:
-        for split, features in splits.items():
-            file.create_dataset(f"image_id_{split}", data=features.image_ids, fletcher32=True, chunks=True)
-            file.create_dataset(f"images_{split}", data=features.vectors, dtype="f4", fletcher32=True, chunks=True)
+        for split, (image_ids, blocks) in splits.items():
+            file.create_dataset(f"image_id_{split}", data=image_ids, fletcher32=True, chunks=True)
+            done, images = 0, None
+            for block in blocks:
+                if images is None:
+                    shape = (len(image_ids), block.shape[1])
+                    images = file.create_dataset(f"images_{split}", shape, "f4", fletcher32=True, chunks=True)
+                images[done : done + len(block)] = block
+                done += len(block)
         file.attrs.update(attributes)
 
 
 def read_features(path: Path, split: str) -> Features:
     """Read the image features of a split."""
     with opened(path) as file:
-        return Features(file[f"image_id_{split}"][:].astype(np.int64), file[f"images_{split}"][:], dict(file.attrs))
+        return Features(
+            file[f"image_id_{split}"][:].astype(np.int64), file[f"images_{split}"][:], read_attributes(file)
+        )

@@ -1,0 +1,38 @@
+"""Join the extracted features of both splits, all their shards, into one file of normalised features."""
+
+import argparse
+from pathlib import Path
+
+from cooperation.normalisation import l2, standardise
+from cooperation.store import FeatureParts, agreed, write_feature_blocks
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    for split in ("train", "val"):
+        parser.add_argument(
+            f"--{split}", type=Path, nargs="+", required=True, metavar="HDF5", help=f"features of {split}, all shards"
+        )
+    parser.add_argument("--out", type=Path, required=True, help="HDF5 file of features to write")
+    parser.add_argument(
+        "--normalisation",
+        choices=("l2", "standardise"),
+        default="l2",
+        help="l2: scale each vector; standardise: first to mean 0 and deviation 1 of the train images (default: l2)",
+    )
+    parser.add_argument("--length", type=float, default=1.0, help="Euclidean length of every vector (default: 1)")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    parts = {split: FeatureParts.of(getattr(arguments, split), split) for split in ("train", "val")}
+    attributes = agreed({found.paths[0]: found.attributes for found in parts.values()})
+    if arguments.normalisation == "l2":
+        normalise = l2(arguments.length)
+    else:
+        normalise = standardise(parts["train"].blocks(), arguments.length)
+    write_feature_blocks(
+        arguments.out,
+        {split: (found.image_ids, map(normalise, found.blocks())) for split, found in parts.items()},
+        {**attributes, "normalisation": arguments.normalisation, "length": arguments.length},
+    )
+    for split, found in parts.items():
+        print(f"{split}: {len(found.image_ids):,} images, {arguments.normalisation}, length {arguments.length:g}")

@@ -1,0 +1,23 @@
+"""JPEG bytes → pictures of three channels."""
+
+import warnings
+from io import BytesIO
+
+from PIL import Image
+
+from cooperation.files import InputError
+
+
+def decode(raw: bytes, place: str) -> Image.Image:
+    """Decode a picture of any kind (grey, CMYK, palette) to red-green-blue.
+
+    Pixels stay as they are stored: EXIF orientation is not applied, as torchvision's and Caffe's loaders don't.
+    Bytes that are cut short or no picture are an `InputError` that names `place`.
+    """
+    try:
+        with warnings.catch_warnings(action="ignore", category=Image.DecompressionBombWarning):
+            return Image.open(BytesIO(raw)).convert("RGB")
+    # Pillow's decoders raise these for damaged files.
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        reason = "not a picture" if isinstance(error, Image.UnidentifiedImageError) else error
+        raise InputError(f"{place}: cannot be decoded ({reason}); replace the picture") from error
