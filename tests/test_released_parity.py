@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 import torch
 
-from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork, Sizes
+from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
 from cooperation.bots.player import AnswererPlayer, QuestionerPlayer
+from cooperation.experiments import Sizes
 from cooperation.facts import bare, marked
 from cooperation.game import Script, Tampering, delivered, play
 from cooperation.interventions import NegateExact

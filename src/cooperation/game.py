@@ -1,13 +1,13 @@
 """The one place that knows who says what to whom and when (paper, section 2; protocol, section 2)."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 import numpy.typing as npt
 
 from cooperation.interventions import Blur, Tamper, Where, keep, look
-from cooperation.messages import ROUNDS, Answerer, Floats, Messages, Questioner, stack_rounds
+from cooperation.messages import ROUNDS, Answerer, Floats, Messages, Questioner, Rows, concatenate, stack_rounds
 
 Rank = Callable[[Floats], npt.NDArray[np.float64]]
 Remembered = Callable[[Messages, Messages], Messages]
@@ -50,6 +50,10 @@ class Script:
     questions: Messages
     answers: Messages
     ranks: npt.NDArray[np.float64]
+
+    def __getitem__(self, rows: Rows) -> "Script":
+        """The script of some dialogs."""
+        return Script(self.questions[rows], self.answers[rows], self.ranks[rows])
 
     @classmethod
     def silent(cls, dialogs: int) -> "Script":
@@ -122,3 +126,15 @@ def play(
             record.append(message)
     rounds = map(stack_rounds, (questions_said, questions_heard, answers_said, answers_heard))
     return Game(caption, *rounds, ranks=np.stack(ranks, 1))
+
+
+def join_games(games: Sequence[Game]) -> Game:
+    """Put batches of dialogs one below the other."""
+    return Game(
+        **{
+            field.name: concatenate([getattr(game, field.name) for game in games])
+            for field in fields(Game)
+            if field.name != "ranks"
+        },
+        ranks=np.concatenate([game.ranks for game in games]),
+    )

@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass, fields, replace
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from cooperation.bots.networks import Text
 from cooperation.facts import Format
-from cooperation.messages import Floats, Messages, join, repeat, with_end
+from cooperation.messages import Floats, Messages, concatenate, join, repeat, with_end
 from cooperation.store import Dialogs
 from cooperation.text import Vocabulary
 
@@ -62,24 +61,11 @@ def lessons(dialogs: Dialogs, images: Floats, vocabulary: Vocabulary, reads: For
 
     questions, answers = with_end(dialogs.questions, vocabulary.eos), with_end(dialogs.answers, vocabulary.eos)
     return Lessons(
-        facts=text(_captions_first(dialogs.captions, reads.fact(questions, answers))),
+        facts=text(concatenate([dialogs.captions[:, None], reads.fact(questions, answers)], axis=1)),
         questions=text(reads.question(questions)),
         question_inputs=text(begun(dialogs.questions)),
         question_targets=text(questions),
         answer_inputs=text(begun(dialogs.answers)),
         answer_targets=text(answers),
         images=torch.from_numpy(images).to(device),
-    )
-
-
-def _captions_first(captions: Messages, facts: Messages) -> Messages:
-    width = max(captions.tokens.shape[-1], facts.tokens.shape[-1])
-
-    def widened(messages: Messages) -> np.ndarray:  # type: ignore[type-arg]
-        spare = [(0, 0)] * (messages.tokens.ndim - 1) + [(0, width - messages.tokens.shape[-1])]
-        return np.pad(messages.tokens, spare)
-
-    return Messages(
-        np.concatenate([widened(captions)[:, None], widened(facts)], 1),
-        np.concatenate([captions.lengths[:, None], facts.lengths], 1),
     )

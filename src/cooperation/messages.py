@@ -38,7 +38,7 @@ class Messages:
             row[: len(message)] = message
         return cls(tokens, lengths)
 
-    def __getitem__(self, rows: "int | slice | Rows | tuple[slice | int, ...]") -> "Messages":
+    def __getitem__(self, rows: "int | slice | Rows | tuple[slice | int | None, ...]") -> "Messages":
         """Messages at the given leading positions."""
         return Messages(self.tokens[rows], self.lengths[rows])
 
@@ -55,11 +55,25 @@ class Messages:
         return [row[:n].tolist() for row, n in zip(self.tokens, self.lengths, strict=True)]
 
 
+def _widened(batches: Sequence[Messages]) -> list[Ints]:
+    width = max(batch.tokens.shape[-1] for batch in batches)
+    spare = [width - batch.tokens.shape[-1] for batch in batches]
+    return [
+        np.pad(batch.tokens, [(0, 0)] * batch.lengths.ndim + [(0, more)])
+        for batch, more in zip(batches, spare, strict=True)
+    ]
+
+
 def stack_rounds(rounds: Sequence[Messages]) -> Messages:
     """Join one batch a round, each [dialogs, length], into [dialogs, rounds, longest length]."""
-    width = max(batch.tokens.shape[-1] for batch in rounds)
-    tokens = [np.pad(batch.tokens, ((0, 0), (0, width - batch.tokens.shape[-1]))) for batch in rounds]
-    return Messages(np.stack(tokens, 1), np.stack([batch.lengths for batch in rounds], 1))
+    return Messages(np.stack(_widened(rounds), 1), np.stack([batch.lengths for batch in rounds], 1))
+
+
+def concatenate(batches: Sequence[Messages], axis: int = 0) -> Messages:
+    """Put batches one behind the other along a leading axis, all padded to the longest message."""
+    return Messages(
+        np.concatenate(_widened(batches), axis), np.concatenate([batch.lengths for batch in batches], axis)
+    )
 
 
 def join(*parts: Messages) -> Messages:

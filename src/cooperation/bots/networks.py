@@ -12,16 +12,7 @@ from torch.nn.functional import cross_entropy, linear
 
 from cooperation.bots import recurrent
 from cooperation.bots.recurrent import State
-from cooperation.settings import setting
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """sizes of the networks"""
-
-    embedding: int = setting(300, "numbers in a word's embedding")
-    hidden: int = setting(512, "hidden units of every LSTM layer")
-    layers: int = setting(2, "layers of every LSTM")
+from cooperation.experiments import Sizes
 
 
 @dataclass(frozen=True)

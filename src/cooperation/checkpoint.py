@@ -1,0 +1,94 @@
+"""Trained bots in one safetensors file that describes itself: never pickle."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
+from cooperation.experiments import Sizes
+from cooperation.files import InputError, written_whole
+from cooperation.text import Vocabulary
+
+# What the bots read and the format of their training facts, by training regime (protocol, section 1).
+TRAINING_FORMAT = {"dialog": "marked", "round": "plain"}
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Two trained networks, their vocabulary, the image ids they were trained on [dialogs], and how it came about."""
+
+    questioner: QuestionerNetwork
+    answerer: AnswererNetwork
+    vocabulary: Vocabulary
+    image_ids: npt.NDArray[np.int64]
+    sizes: Sizes
+    training: Mapping[str, Any]
+    provenance: Mapping[str, Any]
+
+    @property
+    def device(self) -> torch.device:
+        """Where the networks are."""
+        return self.questioner.embedding.weight.device
+
+    @property
+    def facts(self) -> str:
+        """Name of the format that facts had in training."""
+        return TRAINING_FORMAT[self.training["regime"]]
+
+
+def build(vocabulary: int, features: int, sizes: Sizes) -> tuple[QuestionerNetwork, AnswererNetwork]:
+    """Fresh networks, initialised by torch's global generator."""
+    return QuestionerNetwork(vocabulary, features, sizes), AnswererNetwork(vocabulary, features, sizes)
+
+
+def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint, whole or not at all."""
+    tensors = {"image_ids": torch.from_numpy(checkpoint.image_ids)}
+    for name in ("questioner", "answerer"):
+        tensors |= {f"{name}.{key}": value.contiguous() for key, value in getattr(checkpoint, name).state_dict().items()}
+    description = {
+        "words": checkpoint.vocabulary.words,
+        "start": checkpoint.vocabulary.start,
+        "eos": checkpoint.vocabulary.eos,
+        "features": checkpoint.answerer.features,
+        "sizes": asdict(checkpoint.sizes),
+        "training": dict(checkpoint.training),
+        "provenance": dict(checkpoint.provenance),
+    }
+    with written_whole(path) as temporary:
+        save_file(tensors, temporary, {"cooperation": json.dumps(description)})
+
+
+def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Read a safetensors file of ours and its description; anything else is refused in one line."""
+    if not path.exists():
+        raise InputError(f"{path}: no such checkpoint; train the bots with snakemake or `cooperation train`")
+    try:
+        with safe_open(path, "pt") as file:
+            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118: not a dict
+            return tensors, json.loads(file.metadata()["cooperation"])
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: damaged or not a checkpoint of this program ({error}); train again") from error
+
+
+def load_checkpoint(path: Path, device: torch.device) -> Checkpoint:
+    """Read a checkpoint and build its networks on the device."""
+    tensors, description = load_tensors(path)
+    vocabulary = Vocabulary(tuple(description["words"]), description["start"], description["eos"])
+    sizes = Sizes(**description["sizes"])
+    bots = build(vocabulary.size, description["features"], sizes)
+    for name, bot in zip(("questioner", "answerer"), bots, strict=True):
+        weights = {key.removeprefix(f"{name}."): value for key, value in tensors.items() if key.startswith(f"{name}.")}
+        bot.load_state_dict(weights)
+        bot.to(device).eval()
+    ids = tensors["image_ids"].numpy()
+    return Checkpoint(*bots, vocabulary, ids, sizes, description["training"], description["provenance"])

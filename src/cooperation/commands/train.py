@@ -1,0 +1,53 @@
+"""Train the questioner and the answerer on human dialogs."""
+
+import argparse
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+from tqdm import tqdm
+
+from cooperation.checkpoint import TRAINING_FORMAT, Checkpoint, build, save_checkpoint
+from cooperation.devices import device
+from cooperation.experiments import Sizes, Training
+from cooperation.facts import FORMATS
+from cooperation.lessons import lessons
+from cooperation.settings import add_flags, from_flags
+from cooperation.store import read_dialogs, read_features, read_vocabulary
+from cooperation.training import School
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dialogs", type=Path, required=True, help="HDF5 file of dialogs; the train split is learnt")
+    parser.add_argument("--features", type=Path, required=True, help="HDF5 file of normalised image features")
+    parser.add_argument("--out", type=Path, required=True, help="checkpoint (safetensors) to write")
+    add_flags(parser, Sizes)
+    add_flags(parser, Training)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    sizes, training = from_flags(Sizes, arguments), from_flags(Training, arguments)
+    vocabulary = read_vocabulary(arguments.dialogs)
+    dialogs = read_dialogs(arguments.dialogs, "train")
+    images = read_features(arguments.features, "train").of(dialogs.image_ids, arguments.features)
+    taught = lessons(dialogs, images, vocabulary, FORMATS[TRAINING_FORMAT[training.regime]](vocabulary), device())
+
+    torch.manual_seed(training.seed)
+    bots = [bot.to(device()) for bot in build(vocabulary.size, images.shape[1], sizes)]
+    school = School(*bots, training)
+    # Beside the checkpoint, and no declared output: a killed run continues from its last whole epoch.
+    progress = arguments.out.with_suffix(".progress.safetensors")
+    if progress.exists():
+        school.load(progress)
+        print(f"continuing after epoch {school.epochs} ({progress})", file=sys.stderr)
+    history = []
+    for epoch in tqdm(school.fit(taught), total=training.epochs, initial=school.epochs, unit="epoch", disable=None):
+        losses = ", ".join(f"{name} {loss:.3f}" for name, loss in epoch.losses.items())
+        print(f"epoch {epoch.number}: {losses}", file=sys.stderr)
+        history.append(asdict(epoch))
+        school.save(progress)
+    provenance = {"epochs": history}
+    checkpoint = Checkpoint(*bots, vocabulary, dialogs.image_ids, sizes, asdict(training), provenance)
+    save_checkpoint(arguments.out, checkpoint)
+    progress.unlink(missing_ok=True)

@@ -1,0 +1,56 @@
+"""The settings of a reproduction, and config.yaml read into them, once.
+
+Needs nothing but the standard library, since the Snakefile reads it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cooperation.files import InputError
+from cooperation.settings import checked, known, mapping, setting
+
+CHANNELS = ("none", "image", "caption", "question", "answer", "negation")
+READINGS = ("written", "released")
+MODELS = ("dialog", "round")
+SOURCES = ("miniature", "genuine", "visdial_0.9")
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """sizes of the networks"""
+
+    embedding: int = setting(300, "numbers in a word's embedding")
+    hidden: int = setting(512, "hidden units of every LSTM layer")
+    layers: int = setting(2, "layers of every LSTM")
+
+
+@dataclass(frozen=True)
+class Training:
+    """how the bots are trained"""
+
+    regime: str = setting("dialog", "one update a dialog (Table 1, Figures 1) or a round (Table 2)", MODELS)
+    epochs: int = setting(15, "passes over the training dialogs")
+    batch: int = setting(64, "dialogs an update")
+    rate: float = setting(0.001, "Adam's learning rate")
+    image_weight: float = setting(1.0, "weight of the image loss against the language losses")
+    seed: int = setting(1, "seed of the initial weights and of the order of the dialogs")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """what is done to the game"""
+
+    channel: str = setting("none", "what is tampered with", CHANNELS)
+    p: float = setting(1.0, "probability that a token is replaced, 0 to 1 (captions, questions, answers)")
+    start: int = setting(1, "first round that is tampered with, 1 to 10; 1 is the beginning")
+    script: str = setting(
+        "none", "what the recorded human dialog says instead of the bots", ("none", "questions", "dialog")
+    )
+
+    def __post_init__(self) -> None:
+        known(str(self.start), map(str, range(1, 11)), "start")
+        if not 0 <= self.p <= 1:
+            raise InputError(f"p: {self.p} is no probability; choose a number from 0 to 1")
+
+

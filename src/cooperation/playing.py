@@ -1,0 +1,125 @@
+"""One condition, played on every validation dialog: from checkpoint and dialogs to a result."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from cooperation.bots.player import AnswererPlayer, QuestionerPlayer
+from cooperation.checkpoint import Checkpoint
+from cooperation.experiments import Condition
+from cooperation.facts import FORMATS
+from cooperation.files import InputError
+from cooperation.game import Game, Script, join_games, play
+from cooperation.messages import Floats, Messages, with_end
+from cooperation.ranking import Ranker
+from cooperation.readings import Reading, tampering
+from cooperation.results import Result
+from cooperation.store import Dialogs
+from cooperation.text import Vocabulary
+
+
+def play_condition(
+    checkpoint: Checkpoint,
+    dialogs: Dialogs,
+    images: Floats,
+    condition: Condition,
+    reading: Reading,
+    script: Script,
+    candidates: int,
+    batch: int,
+) -> Game:
+    """Play the first `candidates` dialogs, `batch` at a time, each guess ranked among their images.
+
+    images: [dialogs, features], in the dialogs' order.
+    """
+    _refuse_trained_on(checkpoint, dialogs)
+    ranker = Ranker(images[:candidates], checkpoint.device)
+    reads = FORMATS[reading.facts[checkpoint.facts]](checkpoint.vocabulary)
+    questioner = QuestionerPlayer(checkpoint.questioner, checkpoint.vocabulary, reads)
+    answerer = AnswererPlayer(checkpoint.answerer, checkpoint.vocabulary, reads)
+    done = tampering(condition, reading, checkpoint.vocabulary)
+    games = []
+    for start in tqdm(range(0, len(ranker), batch), unit="batch", disable=None):
+        rows = np.arange(start, min(start + batch, len(ranker)))
+        games.append(
+            play(
+                questioner,
+                answerer,
+                dialogs.captions[rows],
+                images[rows],
+                dialogs.image_ids[rows],
+                checkpoint.training["seed"],
+                script[rows],
+                done,
+                lambda guesses, rows=rows: ranker.rank(guesses, rows),  # type: ignore[misc]
+            )
+        )
+    return join_games(games)
+
+
+def human_script(dialogs: Dialogs, vocabulary: Vocabulary, what: str) -> Script:
+    """What the recorded human dialog says instead of the bots: `none`, `questions` or the whole `dialog`."""
+    silent = Script.silent(len(dialogs))
+    return {
+        "none": lambda: silent,
+        "questions": lambda: Script(with_end(dialogs.questions, vocabulary.eos), silent.answers, silent.ranks),
+        "dialog": lambda: Script(
+            with_end(dialogs.questions, vocabulary.eos), with_end(dialogs.answers, vocabulary.eos), silent.ranks
+        ),
+    }[what]()
+
+
+def control_script(control: Result, start: int) -> Script:
+    """The control's rounds before `start`: nothing differs there, so they are said and ranked as in the control."""
+    rounds = slice(start - 1)
+    return Script(control.question_said[:, rounds], control.answer_said[:, rounds], control.ranks[:, :start])
+
+
+def as_result(game: Game, dialogs: Dialogs, condition: Condition, attributes: Mapping[str, Any]) -> Result:
+    """The game's ranks, transcripts, and how much was tampered with; tampering with nothing is an error."""
+    dialogs_played = slice(len(game.ranks))
+    captions = dialogs.captions[dialogs_played]
+    changed = [
+        _changed(captions, game.caption_heard)[:, None],
+        _changed(game.question_said, game.question_heard) + _changed(game.answer_said, game.answer_heard),
+    ]
+    tokens = np.concatenate(changed, 1)
+    messages = (tokens > 0).sum(0)
+    if condition.channel == "image":
+        messages[condition.start :] += len(game.ranks)
+    if condition.channel != "none" and condition.p > 0 and not messages.any():
+        raise InputError(
+            f"the condition {attributes['condition']} tampered with nothing, which would look like robustness; "
+            "check its channel, p and start, and that the bots say such words at all"
+        )
+    return Result(
+        dialogs.image_ids[dialogs_played],
+        game.ranks,
+        messages,
+        tokens.sum(0),
+        captions,
+        game.caption_heard,
+        game.question_said,
+        game.question_heard,
+        game.answer_said,
+        game.answer_heard,
+        {"settings": json.dumps(asdict(condition)), **attributes},
+    )
+
+
+def _changed(said: Messages, heard: Messages) -> Any:
+    """Number of tokens that differ: [...]."""
+    return (said.tokens != heard.tokens).sum(-1)
+
+
+def _refuse_trained_on(checkpoint: Checkpoint, dialogs: Dialogs) -> None:
+    overlap = np.intersect1d(dialogs.image_ids, checkpoint.image_ids)
+    if len(overlap):
+        raise InputError(
+            f"the bots were trained on image {overlap[0]} ({len(overlap)} such images), which they are now asked "
+            "to guess; train them on other dialogs"
+        )
