@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from cooperation.bots.player import AnswererPlayer, QuestionerPlayer
 from cooperation.checkpoint import Checkpoint
-from cooperation.experiments import Condition
+from cooperation.experiments import Condition, Playing
 from cooperation.facts import FORMATS
 from cooperation.files import InputError
 from cooperation.game import Game, Script, join_games, play
@@ -29,22 +29,21 @@ def play_condition(
     condition: Condition,
     reading: Reading,
     script: Script,
-    candidates: int,
-    batch: int,
+    playing: Playing,
 ) -> Game:
-    """Play the first `candidates` dialogs, `batch` at a time, each guess ranked among their images.
+    """Play the first dialogs, a batch at a time, each guess ranked among their images.
 
     images: [dialogs, features], in the dialogs' order.
     """
     _refuse_trained_on(checkpoint, dialogs)
-    ranker = Ranker(images[:candidates], checkpoint.device)
+    ranker = Ranker(images[: playing.candidates], checkpoint.device)
     reads = FORMATS[reading.facts[checkpoint.facts]](checkpoint.vocabulary)
     questioner = QuestionerPlayer(checkpoint.questioner, checkpoint.vocabulary, reads)
     answerer = AnswererPlayer(checkpoint.answerer, checkpoint.vocabulary, reads)
     done = tampering(condition, reading, checkpoint.vocabulary)
     games = []
-    for start in tqdm(range(0, len(ranker), batch), unit="batch", disable=None):
-        rows = np.arange(start, min(start + batch, len(ranker)))
+    for start in tqdm(range(0, len(ranker), playing.batch), unit="batch", disable=None):
+        rows = np.arange(start, min(start + playing.batch, len(ranker)))
         games.append(
             play(
                 questioner,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cooperation.checkpoint import load_checkpoint
 from cooperation.devices import device
-from cooperation.experiments import Condition
+from cooperation.experiments import Condition, Playing
 from cooperation.playing import as_result, control_script, human_script, play_condition
 from cooperation.readings import READINGS
 from cooperation.results import read_result, write_result
@@ -25,8 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reading", choices=READINGS, default="written", help="of the paper (default: written)")
     parser.add_argument("--name", default="unnamed", help="the condition's name (default: unnamed)")
     parser.add_argument("--dataset", default="unnamed", help="the data set's name (default: unnamed)")
-    parser.add_argument("--candidates", type=int, default=40000, help="first images to rank among (default: 40000)")
-    parser.add_argument("--batch", type=int, default=1024, help="dialogs played at a time (default: 1024)")
+    add_flags(parser, Playing)
     add_flags(parser, Condition)
 
 
@@ -46,8 +45,7 @@ def run(arguments: argparse.Namespace) -> None:
         condition,
         READINGS[arguments.reading],
         script,
-        arguments.candidates,
-        arguments.batch,
+        from_flags(Playing, arguments),
     )
     attributes = {
         "dataset": arguments.dataset,

@@ -1,0 +1,34 @@
+"""From raw files to every figure, table and claim of the paper: snakemake --cores 8."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(workflow.basedir) / "src"))
+
+from snakemake.exceptions import WorkflowError
+
+from cooperation import experiments
+from cooperation.files import InputError
+from cooperation.provenance import sources
+from cooperation.settings import flags
+
+
+configfile: "config.yaml"
+
+
+try:
+    experiment = experiments.read(config)
+except InputError as error:
+    raise WorkflowError(f"config.yaml or --config: {error}")
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/train.smk"
+include: "workflow/rules/play.smk"
+include: "workflow/rules/report.smk"
+
+
+rule all:
+    input:
+        f"reports/{experiment.dataset}/index.html",

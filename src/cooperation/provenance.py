@@ -1,0 +1,42 @@
+"""Where results come from: the source files a command is made of."""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent
+
+
+def sources(command: str) -> list[str]:
+    """The package's files that a command imports, directly or not, and the data files beside them.
+
+    Snakemake does not see the code behind a shell command: declared as inputs, an edited bot replays the games and
+    an edited table redoes one job.
+    """
+    found: set[Path] = set()
+    todo = [PACKAGE / "commands" / f"{command}.py"]
+    while todo:
+        file = todo.pop()
+        if file not in found:
+            found.add(file)
+            todo += _imported(file)
+    return sorted(map(str, found))
+
+
+@cache
+def _imported(file: Path) -> tuple[Path, ...]:
+    if file.suffix != ".py":
+        return ()
+    text = file.read_text(encoding="utf-8")
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            # `from cooperation import randomness` names a module, `from cooperation.text import X` is in one.
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+    places = [PACKAGE.parent.joinpath(*name.split(".")) for name in names if name.startswith("cooperation.")]
+    modules = [path for place in places for path in (place.with_suffix(".py"), place / "__init__.py")]
+    data = [path for path in PACKAGE.iterdir() if path.suffix not in (".py", ".typed") and path.name in text]
+    # Empty files say nothing.
+    return tuple(path for path in (*modules, *data) if path.is_file() and path.stat().st_size)
