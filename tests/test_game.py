@@ -1,0 +1,177 @@
+"""The game with bots whose words are known: who hears what, from which round on, and what it scores."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cooperation.bots.scripted import ConstantQuestioner, OracleAnswerer, OracleQuestioner
+from cooperation.experiments import Condition
+from cooperation.game import Script, Tampering, delivered, join_games, own, play
+from cooperation.messages import Messages, stack_rounds
+from cooperation.ranking import Ranker
+from cooperation.readings import READINGS, tampering
+from cooperation.text import Vocabulary
+
+VOCABULARY = Vocabulary.of(["no", "yes", "red", "is", "it", "UNK"])
+YES, NO, EOS = 2, 1, VOCABULARY.eos
+CANDIDATES = np.random.default_rng(0).normal(size=(30, 6)).astype(np.float32)
+
+
+@dataclass
+class Recorder:
+    """Says the round's number (question) or yes (answer), and writes down all it is told."""
+
+    words: list = field(default_factory=list)
+    facts: list = field(default_factory=list)
+    seen: list = field(default_factory=list)
+    heard: list = field(default_factory=list)
+    rounds: int = 0
+
+    def begin(self, captions):
+        self.caption = captions
+        self.rounds = 0
+
+    def see(self, images):
+        self.seen.append((self.rounds + 1, images))
+
+    def hear(self, questions):
+        self.heard.append(questions)
+
+    def _say(self, word):
+        return Messages.of([[word, EOS]] * len(self.caption))
+
+    def ask(self):
+        self.words.append(self.rounds + 1)
+        return self._say(3 + self.rounds % 3)
+
+    def answer(self):
+        self.words.append(self.rounds + 1)
+        return self._say(YES)
+
+    def remember(self, questions, answers):
+        self.facts.append((questions, answers))
+        self.rounds += 1
+
+    def guess(self):
+        return np.zeros((len(self.caption), CANDIDATES.shape[1]), np.float32)
+
+
+def games(questioner, answerer, done=None, script=None, dialogs=None, rank=None):
+    rows = np.arange(len(CANDIDATES)) if dialogs is None else dialogs
+    captions = Messages.of([[3, 4, 5]] * len(rows))
+    ranker = Ranker(CANDIDATES)
+    return play(
+        questioner,
+        answerer,
+        captions,
+        CANDIDATES[rows],
+        rows,
+        1,
+        script or Script.silent(len(rows)),
+        done or Tampering(),
+        rank or (lambda guess: ranker.rank(guess, rows)),
+    )
+
+
+def percentiles(ranks):
+    return 100 * (1 - (ranks + 0.5) / len(CANDIDATES))
+
+
+def test_an_oracle_scores_all_but_half_a_candidate():
+    game = games(OracleQuestioner(CANDIDATES, 5), OracleAnswerer(CANDIDATES, 5))
+    assert (percentiles(game.ranks[:, 1:]) == 100 * (1 - 0.5 / len(CANDIDATES))).all()
+
+
+def test_silence_scores_50():
+    game = games(ConstantQuestioner(CANDIDATES[0]), OracleAnswerer(CANDIDATES, 5))
+    assert percentiles(game.ranks).mean(0) == pytest.approx([50] * 11)
+
+
+def test_an_oracle_that_is_lied_to_falls_and_only_from_then_on():
+    words = Vocabulary.of("abcde")
+    done = tampering(Condition(channel="answer", p=1.0, start=4), READINGS["written"], words)
+    game = games(OracleQuestioner(CANDIDATES, 5), OracleAnswerer(CANDIDATES, 5), done)
+    assert (game.ranks[:, 1:4] == 0).all()
+    assert percentiles(game.ranks[:, 4:]).mean() < 80
+
+
+def test_an_oracle_that_sees_noise_falls_and_only_from_then_on():
+    done = tampering(Condition(channel="image", start=3), READINGS["written"], VOCABULARY)
+    game = games(OracleQuestioner(CANDIDATES, 5), OracleAnswerer(CANDIDATES, 5), done)
+    assert (game.ranks[:, 1:3] == 0).all()
+    assert percentiles(game.ranks[:, 3:]).mean() < 80
+
+
+@pytest.mark.parametrize("start", [1, 5, 10])
+@pytest.mark.parametrize(("reading", "remembered"), [("written", own), ("released", delivered)])
+def test_who_hears_and_remembers_what(start, reading, remembered):
+    tamper_question = lambda messages, _where: Messages(np.where(messages.real, 6, 0).astype(np.int32), messages.lengths)
+    tamper_answer = lambda messages, _where: Messages(np.where(messages.tokens == YES, NO, messages.tokens), messages.lengths)
+    questioner, answerer = Recorder(), Recorder()
+    done = Tampering(
+        question=tamper_question,
+        answer=tamper_answer,
+        image=lambda images, _where: images * 0,
+        start=start,
+        remembered=remembered,
+    )
+    game = games(questioner, answerer, done)
+    for number in range(1, 11):
+        late = number >= start
+        asked, said = [3 + (number - 1) % 3, EOS], [YES, EOS]
+        heard, reply = ([6, 6], [NO, EOS]) if late else (asked, said)
+        assert game.question_said[:, number - 1].lists()[0] == asked
+        assert game.question_heard[:, number - 1].lists()[0] == heard
+        assert game.answer_said[:, number - 1].lists()[0] == said
+        assert game.answer_heard[:, number - 1].lists()[0] == reply
+        assert answerer.heard[number - 1].lists()[0] == heard
+        q_fact, a_fact = questioner.facts[number - 1], answerer.facts[number - 1]
+        both = reading == "released"
+        assert q_fact[0].lists()[0] == (heard if both else asked)
+        assert q_fact[1].lists()[0] == reply
+        assert a_fact[0].lists()[0] == heard
+        assert a_fact[1].lists()[0] == (reply if both else said)
+    assert READINGS[reading].remembered is remembered
+    assert [number for number, _ in answerer.seen] == [1, start]
+    assert (answerer.seen[0][1] == CANDIDATES).all()
+    assert (answerer.seen[1][1] == 0).all()
+
+
+def test_both_bots_read_the_tampered_caption():
+    questioner, answerer = Recorder(), Recorder()
+    done = tampering(Condition(channel="caption"), READINGS["released"], VOCABULARY)
+    game = games(questioner, answerer, done)
+    assert questioner.caption is answerer.caption
+    assert questioner.caption.lists() == game.caption_heard.lists() != [[3, 4, 5]] * 30
+
+
+def test_a_script_speaks_for_the_bots_and_known_ranks_are_not_ranked_again():
+    questioner, answerer = Recorder(), Recorder()
+    questions = stack_rounds([Messages.of([[5, EOS]] * 30)] * 4)
+    answers = stack_rounds([Messages.of([[NO, EOS]] * 30)] * 2)
+    known = np.arange(90.0).reshape(30, 3)
+    game = games(questioner, answerer, script=Script(questions, answers, known))
+    assert questioner.words == [5, 6, 7, 8, 9, 10]
+    assert answerer.words == [3, 4, 5, 6, 7, 8, 9, 10]
+    assert game.question_said[:, 3].lists()[0] == [5, EOS]
+    assert game.answer_said[:, 1].lists()[0] == [NO, EOS]
+    assert (game.ranks[:, :3] == known).all()
+    assert game.ranks.shape == (30, 11)
+
+
+@settings(max_examples=15, deadline=None)
+@given(cut=st.integers(1, 29), channel=st.sampled_from(["image", "caption", "question", "answer", "negation"]))
+def test_batches_do_not_matter(cut, channel):
+    done = tampering(Condition(channel=channel, p=0.5, start=2), READINGS["released"], VOCABULARY)
+
+    def part(dialogs):
+        return games(Recorder(), Recorder(), done, dialogs=dialogs)
+
+    whole = part(np.arange(30))
+    joined = join_games([part(np.arange(cut)), part(np.arange(cut, 30))])
+    for name in ("caption_heard", "question_heard", "answer_heard"):
+        assert (getattr(whole, name).tokens == getattr(joined, name).tokens).all()
+    assert (whole.ranks == joined.ranks).all()

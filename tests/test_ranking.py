@@ -1,0 +1,99 @@
+"""Ranks against a full distance vector in float64, one guess at a time."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cooperation import ranking
+from cooperation.files import InputError
+from cooperation.ranking import Ranker
+
+
+def slow_rank(guess, candidates, truth):
+    distance = ((guess.astype(float) - candidates) ** 2).sum(1)
+    equal = (distance == distance[truth]).sum() - 1
+    return (distance < distance[truth]).sum() + equal / 2
+
+
+def unit(generator, *shape):
+    vectors = generator.normal(size=shape).astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    candidates=st.integers(1, 60),
+    guesses=st.integers(1, 20),
+    features=st.integers(1, 40),
+    grid=st.booleans(),
+)
+def test_equals_the_slow_reference(seed, candidates, guesses, features, grid):
+    generator = np.random.default_rng(seed)
+    pool = unit(generator, candidates, features)
+    guess = unit(generator, guesses, features)
+    if grid:
+        # Many exact ties: small whole numbers.
+        pool, guess = np.round(2 * pool), np.round(2 * guess)
+    truth = generator.integers(candidates, size=guesses)
+    found = Ranker(pool).rank(guess, truth)
+    assert found.tolist() == [slow_rank(one, pool, row) for one, row in zip(guess, truth, strict=True)]
+
+
+def test_blocks_do_not_matter(monkeypatch):
+    generator = np.random.default_rng(0)
+    pool, guess = unit(generator, 50, 8), unit(generator, 30, 8)
+    truth = np.arange(30)
+    whole = Ranker(pool).rank(guess, truth)
+    monkeypatch.setattr(ranking, "GUESSES", 7)
+    monkeypatch.setattr(ranking, "CANDIDATES", 11)
+    assert Ranker(pool).rank(guess, truth).tolist() == whole.tolist()
+
+
+def test_near_ties_are_measured_again():
+    # Candidates that differ by less than float32 can tell once they are multiplied.
+    generator = np.random.default_rng(1)
+    base = unit(generator, 1, 4096)
+    pool = np.concatenate([base + np.float32(1e-6) * unit(generator, 40, 4096), unit(generator, 40, 4096)])
+    guess = np.repeat(base, 40, 0)
+    truth = np.arange(40)
+    expected = [slow_rank(one, pool, row) for one, row in zip(guess, truth, strict=True)]
+    assert Ranker(pool).rank(guess, truth).tolist() == expected
+
+
+def percentiles(ranks, candidates):
+    return 100 * (1 - (ranks + 0.5) / candidates)
+
+
+def test_hand_computed():
+    # Guess 0; candidates at 1, 1, 2, 3: the tied two share rank ½.
+    pool = np.array([[1], [-1], [2], [3]], np.float32)
+    found = Ranker(pool).rank(np.zeros((4, 1), np.float32), np.arange(4))
+    assert found.tolist() == [0.5, 0.5, 2, 3]
+    assert percentiles(found, 4).tolist() == [75, 75, 37.5, 12.5]
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10**6), copies=st.integers(1, 3))
+def test_a_constant_guesser_scores_50(seed, copies):
+    generator = np.random.default_rng(seed)
+    pool = np.repeat(unit(generator, 20, 5), copies, 0)
+    found = Ranker(pool).rank(np.repeat(unit(generator, 1, 5), len(pool), 0), np.arange(len(pool)))
+    assert percentiles(found, len(pool)).mean() == pytest.approx(50, abs=1e-9)
+
+
+def test_all_candidates_equal():
+    pool = np.ones((9, 3), np.float32)
+    assert Ranker(pool).rank(np.zeros((9, 3), np.float32), np.arange(9)).tolist() == [4] * 9
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_numbers_that_are_none_are_refused(bad):
+    pool = np.eye(3, dtype=np.float32)
+    broken = pool.copy()
+    broken[1, 1] = bad
+    with pytest.raises(InputError, match="candidates"):
+        Ranker(broken)
+    with pytest.raises(InputError, match="diverged"):
+        Ranker(pool).rank(broken, np.arange(3))
