@@ -1,0 +1,51 @@
+"""Join tables and figures into one self-contained page."""
+
+import argparse
+import re
+from pathlib import Path
+
+from cooperation.files import InputError, write_text
+from cooperation.paper import FIGURES, TABLES
+from cooperation.report import Source, render
+from cooperation.results import read_result
+from cooperation.statistics import only_dataset, read_summary
+from cooperation.store import read_vocabulary
+from cooperation.tables import read_table
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--summary", type=Path, required=True, help="CSV that `cooperation summarise` wrote")
+    parser.add_argument("--tables", type=Path, nargs="*", default=[], help="CSVs of `cooperation table`: table_1.csv …")
+    parser.add_argument(
+        "--figures", type=Path, nargs="*", default=[], help="SVGs of `cooperation figure`: figure_1a.svg …"
+    )
+    parser.add_argument(
+        "--results", type=Path, nargs="*", default=[], help="HDF5 results to show a dialog of, the control first"
+    )
+    parser.add_argument("--dialogs", type=Path, help="HDF5 file of dialogs: the words of those transcripts")
+    parser.add_argument("--out", type=Path, required=True, help="HTML page to write; it needs no other file")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    summary = read_summary(arguments.summary)
+    only_dataset(summary, arguments.summary)
+    tables = {int(_name(path, TABLES)): Source(path, read_table(path)) for path in arguments.tables}
+    figures = {_name(path, FIGURES): Source(path, _read_text(path)) for path in arguments.figures}
+    results = [Source(path, read_result(path)) for path in arguments.results]
+    vocabulary = read_vocabulary(arguments.dialogs) if arguments.dialogs else None
+    write_text(arguments.out, render(Source(arguments.summary, summary), tables, figures, results, vocabulary))
+
+
+def _name(path: Path, known: object) -> str:
+    """The paper's number of the table or figure in a file named like `table_1.csv`."""
+    found = re.search(r"_(\w+)$", path.stem)
+    names = [str(name) for name in known]  # type: ignore[attr-defined]
+    if not found or found[1] not in names:
+        raise InputError(f"{path}: the name must end in _ and one of {', '.join(names)}, as in {path.suffix}")
+    return found[1]
+
+
+def _read_text(path: Path) -> str:
+    if not path.exists():
+        raise InputError(f"{path}: no such file; make it with `cooperation figure`")
+    return path.read_text(encoding="utf-8")

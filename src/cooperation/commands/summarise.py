@@ -1,0 +1,25 @@
+"""Average the ranks of all conditions into one table, with 95 % intervals."""
+
+import argparse
+from pathlib import Path
+
+from tqdm import tqdm
+
+from cooperation.files import write_text
+from cooperation.results import read_result
+from cooperation.statistics import RESAMPLES, Scores, summarise
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("results", nargs="+", type=Path, help="HDF5 results of one data set, each model's `none` too")
+    parser.add_argument("--out", type=Path, required=True, help="CSV to write: a row a condition and round; MPR in %%")
+    parser.add_argument(
+        "--resamples", type=int, default=RESAMPLES, help="bootstrap samples of the dialogs (default: %(default)s)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default: %(default)s)")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    scores = [Scores.of(path, read_result(path)) for path in tqdm(arguments.results, "results", disable=None)]
+    summary = summarise(scores, arguments.resamples, arguments.seed)
+    write_text(arguments.out, summary.to_csv(index=False, float_format="%.6f", lineterminator="\n"))

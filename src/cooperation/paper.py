@@ -1,0 +1,106 @@
+"""What the paper printed, as data: the layout and values of its tables, the lines of its figures."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from cooperation.files import InputError
+
+CITATION = "Examining Cooperation in Visual Dialog Models (arXiv 1712.01329, ViGIL workshop at NIPS 2017)"
+DATASET = "visdial"
+"""Name of the data set that the paper used, VisDial 0.9; on any other its numbers can't be expected."""
+CONTROL = "none"
+READING_TITLES = {"written": "as written in the paper", "released": "as released by its authors"}
+TABLES = {
+    1: "MPR [%] of each intervention experiment with p = 1.0, where we intervened at each round during inference on "
+    "the validation set. The difference between “None” and all other intervention rankings at the final round is shown "
+    "in the final row.",
+    2: "MPR [%] of Negation intervention results. A row starts at the round from which yes and no are swapped (0: from "
+    "the beginning); columns are rounds.",
+}
+"""Captions of Tables 1 and 2."""
+CORNERS = {1: "Intervention", 2: "Round"}
+"""What stands above the row labels and left of the column labels."""
+PUBLISHED = {
+    "table": "int64",
+    "row": "str",
+    "column": "str",
+    "quantity": "str",
+    "model": "str",
+    "condition": "str",
+    "round": "int64",
+    "value": "float64",
+}
+"""Columns of `paper/published.csv`; quantity is `mpr` or `gap` (the control's MPR minus the condition's)."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One panel of Figure 1: a line a condition over rounds 1–10. `sibling` is the panel its axis isn't aligned with."""
+
+    title: str
+    model: str
+    lines: dict[str, str]
+    sibling: str
+
+
+FIGURES = {
+    "1a": Figure(
+        "Caption: MPR when a token in the caption is replaced by another with probability p",
+        "dialog",
+        {CONTROL: "None"} | {f"caption-p{p}": f"Caption, p = {p}" for p in ("0.2", "0.4", "0.6", "0.8")},
+        "1b",
+    ),
+    "1b": Figure(
+        "Image, question & answer: MPR when we intervene starting at round 5 with p = 0.8",
+        "dialog",
+        {
+            CONTROL: "None",
+            "image-from5": "Image",
+            "question-from5-p0.8": "Question",
+            "answer-from5-p0.8": "Answer",
+        },
+        "1a",
+    ),
+}
+"""Figures 1a and 1b: condition → label; the paper's text gives no numbers for them."""
+
+
+def read_published(path: Path) -> pd.DataFrame:
+    """Read the published values: one row a printed number, columns as in `PUBLISHED`, in the paper's order."""
+    return read_columns(path, PUBLISHED)
+
+
+def read_columns(path: Path, columns: dict[str, str]) -> pd.DataFrame:
+    """Read a CSV with (at least) these columns and types; anything else is an `InputError` naming the place."""
+    if not path.exists():
+        raise InputError(f"{path}: no such file")
+    try:
+        # "None" is the name of a column of Table 1, not a missing value.
+        frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
+        missing = [name for name in columns if name not in frame]
+        if missing:
+            raise InputError(f"{path}: no column {missing[0]!r}; expected {', '.join(columns)}")
+        return frame.astype(columns)
+    except (ValueError, pd.errors.ParserError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path}: not a table of this kind ({str(error).splitlines()[0]})") from error
+
+
+def dataset_note(dataset: str) -> str:
+    """What a reader must know before comparing numbers of this data set with the paper's; "" on the paper's own."""
+    if dataset == DATASET:
+        return ""
+    if dataset == "miniature":
+        return (
+            "This is the miniature: a made-up world with small models and features from an untrained network. "
+            "Its numbers are not expected to match the paper's."
+        )
+    if dataset == "genuine":
+        return (
+            "Genuine dialogs, but with stand-in pictures that have nothing to do with them, and far too few to learn "
+            "from: the MPR means nothing here. This data set only tries the chain on real text."
+        )
+    return f"The data set “{dataset}” is not the paper's; its numbers are not expected to match."

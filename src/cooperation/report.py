@@ -1,0 +1,178 @@
+"""One self-contained page of tables, figures and sample dialogs; every number comes from a file."""
+
+import base64
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cooperation import __version__
+from cooperation.figures import describe
+from cooperation.messages import Messages
+from cooperation.paper import CITATION, FIGURES, READING_TITLES, dataset_note
+from cooperation.results import Result
+from cooperation.statistics import RESAMPLES, across_seeds
+from cooperation.tables import environment, readings, sizes, view
+from cooperation.text import Vocabulary
+
+NAMED = {"dataset", "model", "seed", "reading", "condition", "settings", "candidates", "features"}
+"""Attributes of a result that the page shows in a place of its own; the others are listed as they are."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Something read from a file, and the file's name as the page prints it."""
+
+    path: Path
+    content: Any
+
+
+def render(
+    summary: Source,
+    tables: Mapping[int, Source],
+    figures: Mapping[str, Source],
+    results: Sequence[Source],
+    vocabulary: Vocabulary | None,
+) -> str:
+    """The page as HTML.
+
+    summary: the table of `statistics.summarise`. tables: number → frame of `tables.compare`. figures: name → SVG
+    text. results: `Result`s whose attributes and (with a vocabulary) transcripts are shown, the control first.
+    """
+    frame: pd.DataFrame = summary.content
+    dataset = str(frame["dataset"].iloc[0])
+    return (
+        environment()
+        .get_template("page.html.j2")
+        .render(
+            dataset=dataset,
+            note=dataset_note(dataset),
+            citation=CITATION,
+            facts=_facts(frame, results),
+            resamples=RESAMPLES,
+            readings=[(name, READING_TITLES.get(name, name)) for name in readings(frame)],
+            figures=[_figure(frame, name, source) for name, source in figures.items()],
+            tables=[view(source.content, number) | {"path": source.path} for number, source in tables.items()],
+            conditions=_conditions(frame),
+            summary_path=summary.path,
+            transcripts=_transcripts(results, vocabulary) if vocabulary else [],
+        )
+    )
+
+
+def _facts(summary: pd.DataFrame, results: Sequence[Source]) -> list[tuple[str, str]]:
+    """Name and value of what was run: sizes, seeds, features, versions."""
+    facts = [
+        ("Data set", str(summary["dataset"].iloc[0])),
+        ("Queries × candidates", sizes(summary)),
+        ("Readings", ", ".join(readings(summary))),
+    ]
+    attributes: dict[str, Any] = {}
+    for source in results:
+        attributes = {**source.content.attributes, **attributes}
+    if "features" in attributes:
+        facts.append(("Image features", _flat(attributes["features"])))
+    facts += [(name.replace("_", " "), _flat(attributes[name])) for name in sorted(set(attributes) - NAMED)]
+    return [*facts, ("Page made by", f"cooperation {__version__}, Python {platform.python_version()}")]
+
+
+def _flat(value: Any) -> str:
+    """A JSON object as `key: value; …`; anything else as it is."""
+    try:
+        fields = json.loads(value)
+    except (TypeError, ValueError):
+        return str(value)
+    return "; ".join(f"{key}: {field}" for key, field in fields.items()) if isinstance(fields, dict) else str(value)
+
+
+def _figure(summary: pd.DataFrame, name: str, source: Source) -> dict[str, Any]:
+    # As a data address an SVG keeps its ids to itself; two inlined ones would share them.
+    image = "data:image/svg+xml;base64," + base64.b64encode(source.content.encode()).decode()
+    return {
+        "name": name,
+        "title": FIGURES[name].title,
+        "alt": describe(summary, name),
+        "image": image,
+        "path": source.path,
+    }
+
+
+def _conditions(summary: pd.DataFrame) -> list[dict[str, Any]]:
+    """Every condition's MPR after some rounds, final gap and amount of tampering, by model and reading."""
+    rows = across_seeds(summary)
+    groups = []
+    for model in dict.fromkeys(rows["model"]):
+        for reading in readings(rows):
+            chosen = rows[(rows["model"] == model) & (rows["reading"] == reading)]
+            lines = [
+                _condition(name, chosen[chosen["condition"] == name]) for name in dict.fromkeys(chosen["condition"])
+            ]
+            groups.append({"model": model, "reading": reading, "rows": lines})
+    return [group for group in groups if group["rows"]]
+
+
+def _condition(name: str, rows: pd.DataFrame) -> dict[str, Any]:
+    by_round = rows.set_index("round")
+    last = by_round.loc[by_round.index.max()]
+    return {
+        "condition": name,
+        "mpr": [by_round["mpr"].get(number, float("nan")) for number in (0, 1, 5, 10)],
+        "gap": last["gap"],
+        "gap_low": last["gap_low"],
+        "gap_high": last["gap_high"],
+        "messages": int(rows["tampered_messages"].sum()),
+        "tokens": int(rows["tampered_tokens"].sum()),
+    }
+
+
+def _transcripts(results: Sequence[Source], vocabulary: Vocabulary) -> list[dict[str, Any]]:
+    """The same dialog under each result's condition: the one of median final rank in the first result."""
+    if not results:
+        return []
+    first: Result = results[0].content
+    dialog = int(np.argsort(first.ranks[:, -1], kind="stable")[len(first.ranks) // 2])
+    return [_transcript(source, first.image_ids[dialog], vocabulary) for source in results]
+
+
+def _transcript(source: Source, image_id: int, vocabulary: Vocabulary) -> dict[str, Any]:
+    result: Result = source.content
+    dialog = int(np.flatnonzero(result.image_ids == image_id)[0])
+    ranks = result.ranks[dialog]
+    messages = [_message("caption", result.caption_said[dialog], result.caption_heard[dialog], vocabulary, ranks[0])]
+    for turn in range(result.question_said.lengths.shape[1]):
+        here = (dialog, turn)
+        messages += [
+            _message("asks", result.question_said[here], result.question_heard[here], vocabulary),
+            _message("answers", result.answer_said[here], result.answer_heard[here], vocabulary, ranks[turn + 1]),
+        ]
+    names = ("model", "reading", "condition", "candidates")
+    return {"path": source.path, "image_id": image_id, "messages": messages} | {
+        name: result.attributes[name] for name in names
+    }
+
+
+def _message(
+    who: str, said: Messages, heard: Messages, vocabulary: Vocabulary, rank: float | None = None
+) -> dict[str, Any]:
+    """What was said, and if that is something else, the words heard and whether each was changed."""
+    before, after = (_words(message, vocabulary) for message in (said, heard))
+    pairs = [(now, now != was) for was, now in zip_longest(before, after, fillvalue="") if now]
+    return {"who": who, "said": " ".join(before), "heard": pairs if before != after else [], "rank": rank}
+
+
+def _words(message: Messages, vocabulary: Vocabulary) -> list[str]:
+    """Every token of one message as a word, markers too, except the EOS that closes it."""
+    ids = message.tokens[: int(message.lengths)].tolist()
+    if ids and ids[-1] == vocabulary.eos:
+        ids.pop()
+    markers = {0: "‹pad›", vocabulary.start: "‹start›", vocabulary.eos: "‹end›"}
+    return [
+        vocabulary.words[number - 1] if 1 <= number <= len(vocabulary.words) else markers.get(number, "‹?›")
+        for number in ids
+    ]

@@ -1,0 +1,188 @@
+"""The paper's tables beside ours, as CSV, Markdown, LaTeX and HTML, in the paper's own layout."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from cooperation.files import InputError
+from cooperation.paper import CORNERS, READING_TITLES, TABLES, dataset_note, read_columns
+from cooperation.statistics import across_seeds
+
+KEYS = ["reading", "row", "quantity"]
+QUANTITIES = ["paper", "ours", "difference", "low", "high", "lowest", "highest"]
+"""Lines of a table's cell: the paper's value, ours and ours − paper; our 95 % interval; our range over seeds."""
+
+
+def environment() -> Environment:
+    """The package's templates; all text is escaped."""
+    loader = PackageLoader("cooperation", "")
+    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    made.filters["number"] = number
+    made.filters["signed"] = signed
+    return made
+
+
+def number(value: float) -> str:
+    """One decimal, as the paper prints; an en dash where there is none."""
+    return "–" if pd.isna(value) else f"{value:.1f}"
+
+
+def signed(value: float) -> str:
+    """One decimal with its sign, and no sign for a zero."""
+    text = "–" if pd.isna(value) else f"{value:+.1f}".replace("-", "−")
+    return "0.0" if text in ("+0.0", "−0.0") else text
+
+
+def compare(published: pd.DataFrame, summary: pd.DataFrame, table: int) -> pd.DataFrame:
+    """Lay out a table (1 or 2) as the paper does, once a reading, with ours.
+
+    Rows: reading, the paper's row label, quantity (`QUANTITIES`); columns: the paper's. A cell is empty where the
+    paper prints nothing, and ours where the summary lacks the condition.
+    """
+    cells = published[published["table"] == table]
+    rows = list(dict.fromkeys(cells["row"]))
+    # The longest row has the columns in their order; Table 2's rows start at different rounds.
+    columns = list(cells.loc[cells["row"] == cells["row"].value_counts().idxmax(), "column"])
+    lines = across_seeds(summary).set_index(["model", "reading", "condition", "round"])
+    values: dict[tuple[str, str, str], dict[str, float]] = {}
+    for reading in readings(summary):
+        for cell in cells.to_dict("records"):
+            for quantity, value in _cell(cell, lines, reading).items():
+                values.setdefault((reading, cell["row"], quantity), {})[cell["column"]] = value
+    order = [(reading, row, quantity) for reading in readings(summary) for row in rows for quantity in QUANTITIES]
+    frame = pd.DataFrame([values.get(key, {}) for key in order], columns=pd.Index(columns), dtype="float64")
+    if frame[[key[2] == "ours" for key in order]].isna().all(axis=None):
+        conditions = ", ".join(dict.fromkeys(cells["condition"]))
+        raise InputError(f"the summary has none of the conditions of Table {table} ({conditions}); play them first")
+    frame.index = pd.MultiIndex.from_tuples(order, names=KEYS)
+    return frame
+
+
+def readings(summary: pd.DataFrame) -> list[str]:
+    """The readings of a summary, `written` first."""
+    found = set(summary["reading"])
+    return [name for name in READING_TITLES if name in found] + sorted(found - set(READING_TITLES))
+
+
+def _cell(cell: dict[Any, Any], lines: pd.DataFrame, reading: str) -> dict[str, float]:
+    """The quantities of one printed number; ours are left out where they are missing."""
+    key = (cell["model"], reading, cell["condition"], cell["round"])
+    if key not in lines.index:
+        return {"paper": cell["value"]}
+    names = ("mpr", "low", "high", "lowest", "highest")
+    if cell["quantity"] == "gap":
+        names = ("gap", "gap_low", "gap_high", "gap_lowest", "gap_highest")
+    ours, *bounds = (float(lines.at[key, name]) for name in names)
+    found = dict(zip(("low", "high", "lowest", "highest"), bounds, strict=True))
+    return {"paper": cell["value"], "ours": ours, "difference": ours - cell["value"], **found}
+
+
+def to_csv(frame: pd.DataFrame) -> str:
+    """The whole table, four decimals."""
+    return frame.to_csv(float_format="%.4f", lineterminator="\n")
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """Read a table that `to_csv` wrote."""
+    return read_columns(path, dict.fromkeys(KEYS, "str")).set_index(KEYS)
+
+
+def _printed(frame: pd.DataFrame, table: int) -> pd.DataFrame:
+    """The lines to print of one reading's rows, formatted: columns row label, quantity and the paper's."""
+    lines = frame[frame.index.isin(QUANTITIES[:3], level="quantity")]
+    blank = lines.xs("paper", level="quantity").isna()
+    cells = pd.DataFrame(
+        [
+            [
+                "" if blank.at[row, column] else (signed if quantity == "difference" else number)(value)
+                for column, value in line.items()
+            ]
+            for (row, quantity), line in lines.iterrows()
+        ],
+        columns=frame.columns,
+    )
+    keys = lines.index.to_frame(index=False)
+    cells.insert(0, CORNERS[table], keys["row"].where(keys["quantity"] == "paper", ""))
+    cells.insert(1, "", keys["quantity"])
+    return cells
+
+
+def _by_reading(frame: pd.DataFrame, render: Callable[[pd.DataFrame], str]) -> list[tuple[str, str]]:
+    """(Title of the reading, rendered rows) of each reading in the table."""
+    names = list(dict.fromkeys(frame.index.get_level_values("reading")))
+    return [(f"{name}: {READING_TITLES.get(name, name)}", render(frame.xs(name, level="reading"))) for name in names]
+
+
+def to_markdown(frame: pd.DataFrame, table: int, dataset: str, size: str) -> str:
+    """A Markdown table a reading; three lines a row: paper, ours, difference. `size`: queries × candidates."""
+    parts = [f"**Table {table}**: {TABLES[table]}", size, dataset_note(dataset)]
+    for title, text in _by_reading(
+        frame, lambda rows: _printed(rows, table).to_markdown(index=False, disable_numparse=True)
+    ):
+        parts += [f"Reading *{title}*", text]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def to_latex(frame: pd.DataFrame, table: int, dataset: str, size: str) -> str:
+    r"""A `table` environment (package booktabs), a tabular a reading, three lines a row."""
+    parts = [r"% needs \usepackage{booktabs}", r"\begin{table}", r"\centering\small"]
+    caption = " ".join(part for part in (TABLES[table], size, dataset_note(dataset)) if part)
+    parts += [rf"\caption{{{_tex(caption)}}}", rf"\label{{tab:{table}}}"]
+    for title, text in _by_reading(frame, lambda rows: _tabular(_printed(rows, table).map(_tex))):
+        parts += [r"\par\medskip", rf"{_tex(title)}\par\smallskip", text]
+    return "\n".join([*parts, r"\end{table}", ""])
+
+
+def _tabular(cells: pd.DataFrame) -> str:
+    columns = "ll" + "r" * (cells.shape[1] - 2)
+    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
+    lines += [" & ".join(cells.columns) + r" \\", r"\midrule"]
+    for count, row in enumerate(cells.itertuples(index=False)):
+        lines += [r"\addlinespace"] if row[0] and count else []
+        lines.append(" & ".join(row) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+
+
+TEX = {"%": r"\%", "&": r"\&", "_": r"\_", "#": r"\#", "−": "$-$", "×": r"$\times$", "–": "--", "“": "``", "”": "''"}
+
+
+def _tex(text: str) -> str:
+    return "".join(TEX.get(letter, letter) for letter in text)
+
+
+def to_html(frame: pd.DataFrame, table: int, dataset: str, size: str) -> str:
+    """A self-contained HTML page of one table."""
+    template = environment().get_template("table.html.j2")
+    return template.render(table=view(frame, table), dataset=dataset, size=size, note=dataset_note(dataset))
+
+
+def view(frame: pd.DataFrame, table: int) -> dict[str, Any]:
+    """What the templates show of a table: number, caption, columns and for each reading rows of cells."""
+    parts = []
+    for name in dict.fromkeys(frame.index.get_level_values("reading")):
+        block = frame.xs(name, level="reading")
+        rows = [
+            {"label": row, "cells": [block.loc[row][column].to_dict() for column in frame.columns]}
+            for row in dict.fromkeys(block.index.get_level_values("row"))
+        ]
+        parts.append({"name": name, "title": READING_TITLES.get(name, name), "rows": rows})
+    spread = (frame.xs("highest", level="quantity") > frame.xs("lowest", level="quantity")).any(axis=None)
+    return {
+        "number": table,
+        "corner": CORNERS[table],
+        "caption": TABLES[table],
+        "columns": list(frame.columns),
+        "readings": parts,
+        "spread": spread,
+    }
+
+
+def sizes(summary: pd.DataFrame) -> str:
+    """Queries × candidates and training seeds of a summary, in words."""
+    first = summary.iloc[0]
+    seeds = sorted(set(summary["seed"]) - {"mean"}, key=int)
+    named = f"seed {seeds[0]}" if len(seeds) == 1 else f"mean of seeds {', '.join(seeds)}"
+    return f"{first['queries']:,} queries × {first['candidates']:,} candidates, {named}."
