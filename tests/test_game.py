@@ -108,8 +108,12 @@ def test_an_oracle_that_sees_noise_falls_and_only_from_then_on():
 @pytest.mark.parametrize("start", [1, 5, 10])
 @pytest.mark.parametrize(("reading", "remembered"), [("written", own), ("released", delivered)])
 def test_who_hears_and_remembers_what(start, reading, remembered):
-    tamper_question = lambda messages, _where: Messages(np.where(messages.real, 6, 0).astype(np.int32), messages.lengths)
-    tamper_answer = lambda messages, _where: Messages(np.where(messages.tokens == YES, NO, messages.tokens), messages.lengths)
+    def tamper_question(messages, _where):
+        return Messages(np.where(messages.real, 6, 0).astype(np.int32), messages.lengths)
+
+    def tamper_answer(messages, _where):
+        return Messages(np.where(messages.tokens == YES, NO, messages.tokens), messages.lengths)
+
     questioner, answerer = Recorder(), Recorder()
     done = Tampering(
         question=tamper_question,

@@ -54,7 +54,9 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     """Write a checkpoint, whole or not at all."""
     tensors = {"image_ids": torch.from_numpy(checkpoint.image_ids)}
     for name in ("questioner", "answerer"):
-        tensors |= {f"{name}.{key}": value.contiguous() for key, value in getattr(checkpoint, name).state_dict().items()}
+        tensors |= {
+            f"{name}.{key}": value.contiguous() for key, value in getattr(checkpoint, name).state_dict().items()
+        }
     description = {
         "words": checkpoint.vocabulary.words,
         "start": checkpoint.vocabulary.start,
@@ -74,7 +76,7 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise InputError(f"{path}: no such checkpoint; train the bots with snakemake or `cooperation train`")
     try:
         with safe_open(path, "pt") as file:
-            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118: not a dict
+            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
             return tensors, json.loads(file.metadata()["cooperation"])
     except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: damaged or not a checkpoint of this program ({error}); train again") from error

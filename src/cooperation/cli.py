@@ -1,6 +1,7 @@
 """The command `cooperation`: one subcommand a step."""
 
 import argparse
+import os
 import sys
 from importlib import import_module
 
@@ -25,6 +26,8 @@ COMMANDS = {
 
 def main() -> None:
     """Run one subcommand; bad input is one line on standard error and exit code 2."""
+    # Threads that spin while they wait slow each other down where jobs share cores. Read when torch is imported.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     parser = argparse.ArgumentParser(prog="cooperation", description=__doc__)
     parser.add_argument("--version", action="version", version=__version__)
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")

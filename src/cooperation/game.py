@@ -97,7 +97,7 @@ def play(
     ranks = list(script.ranks.T)
     if not ranks:
         ranks.append(rank(questioner.guess()))
-    questions_said, questions_heard, answers_said, answers_heard = [], [], [], []
+    rounds: list[tuple[Messages, Messages, Messages, Messages]] = []
     for number in range(1, ROUNDS + 1):
         tampered = number >= tampering.start
         if number == tampering.start:
@@ -116,25 +116,13 @@ def play(
         answerer.remember(heard, tampering.remembered(answer, reply))
         if number >= len(ranks):
             ranks.append(rank(questioner.guess()))
-
-        for record, message in (
-            (questions_said, question),
-            (questions_heard, heard),
-            (answers_said, answer),
-            (answers_heard, reply),
-        ):
-            record.append(message)
-    rounds = map(stack_rounds, (questions_said, questions_heard, answers_said, answers_heard))
-    return Game(caption, *rounds, ranks=np.stack(ranks, 1))
+        rounds.append((question, heard, answer, reply))
+    asked, asked_heard, answered, answered_heard = (stack_rounds(messages) for messages in zip(*rounds, strict=True))
+    return Game(caption, asked, asked_heard, answered, answered_heard, np.stack(ranks, 1))
 
 
 def join_games(games: Sequence[Game]) -> Game:
     """Put batches of dialogs one below the other."""
-    return Game(
-        **{
-            field.name: concatenate([getattr(game, field.name) for game in games])
-            for field in fields(Game)
-            if field.name != "ranks"
-        },
-        ranks=np.concatenate([game.ranks for game in games]),
-    )
+    messages = [field.name for field in fields(Game) if field.name != "ranks"]
+    joined = (concatenate([getattr(game, name) for game in games]) for name in messages)
+    return Game(*joined, np.concatenate([game.ranks for game in games]))  # type: ignore[call-arg, arg-type]

@@ -123,7 +123,9 @@ class NegateExact:
         exact = messages.lengths == 2
         if tokens.shape[-1] >= 2:
             exact &= tokens[:, 1] == self.eos
-        return Messages(np.where(exact[:, None], Negate(self.yes, self.no)(messages, where).tokens, tokens), messages.lengths)
+        return Messages(
+            np.where(exact[:, None], Negate(self.yes, self.no)(messages, where).tokens, tokens), messages.lengths
+        )
 
 
 def look(images: Floats, where: Where) -> Floats:  # noqa: ARG001

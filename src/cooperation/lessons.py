@@ -1,6 +1,6 @@
 """Human dialogs as both bots learn from them, on the device."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 import torch
 from torch import Tensor
@@ -47,7 +47,7 @@ class Lessons:
             for field in fields(self)
             if isinstance(text := getattr(self, field.name), Text)
         }
-        return replace(self, **texts)
+        return Lessons(**texts, images=self.images)
 
 
 def lessons(dialogs: Dialogs, images: Floats, vocabulary: Vocabulary, reads: Format, device: torch.device) -> Lessons:

@@ -73,5 +73,5 @@ class Ranker:
         The rounding of a sum of n products grows as √n·ε; eight times that for both distances together.
         """
         lengths = guesses.square().sum(1).sqrt()
-        rounding = 8 * torch.finfo(torch.float32).eps * guesses.shape[1] ** 0.5
+        rounding = 8 * torch.finfo(torch.float32).eps * float(guesses.shape[1]) ** 0.5
         return rounding * (self.longest**2 + 2 * lengths * self.longest)

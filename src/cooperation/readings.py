@@ -1,8 +1,9 @@
-"""The two readings of the paper's interventions: as it is written, and as its program was released (protocol, section 3)."""
+"""The two readings of the paper's interventions: as written, and as its program was released (protocol, section 3)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 from cooperation.experiments import Condition
 from cooperation.files import InputError
@@ -64,7 +65,7 @@ READINGS = MappingProxyType(
 def tampering(condition: Condition, reading: Reading, vocabulary: Vocabulary) -> Tampering:
     """What a condition does to a game under a reading."""
     done = {
-        "none": lambda: {},
+        "none": dict,
         "image": lambda: {"image": noise},
         "caption": lambda: {"caption": reading.caption(condition.p, vocabulary)},
         "question": lambda: {"question": reading.message(condition.p, vocabulary)},

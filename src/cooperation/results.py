@@ -42,7 +42,7 @@ class Result:
     @property
     def percentiles(self) -> npt.NDArray[np.float64]:
         """Percentile rank 100·(1 − (r + ½)/N) of every dialog and round: [dialogs, 11]."""
-        return 100 * (1 - (self.ranks + 0.5) / self.attributes["candidates"])
+        return np.asarray(100 * (1 - (self.ranks + 0.5) / self.attributes["candidates"]))
 
 
 def write_result(path: Path, result: Result) -> None:

@@ -32,7 +32,10 @@ def add_flags(parser: argparse.ArgumentParser, kind: type[Any]) -> None:
         text = f"{entry.metadata['help']} (default: {entry.default})"
         if isinstance(entry.default, bool):
             group.add_argument(
-                flag(entry.name), action=argparse.BooleanOptionalAction, default=entry.default, help=entry.metadata["help"]
+                flag(entry.name),
+                action=argparse.BooleanOptionalAction,
+                default=entry.default,
+                help=entry.metadata["help"],
             )
         else:
             group.add_argument(
@@ -72,8 +75,12 @@ def checked(kind: type[Settings], given: Any, place: str) -> Settings:
         known(key, entries, f"{place}.{key}")
         wanted = type(entries[key].default)
         # A whole number is as good as a number; true and false are neither.
-        if isinstance(value, bool) != (wanted is bool) or not isinstance(value, (wanted, int) if wanted is float else wanted):
-            raise InputError(f"{place}.{key}: {value!r} is not {NAMES[wanted]}; the default is {entries[key].default!r}")
+        if isinstance(value, bool) != (wanted is bool) or not isinstance(
+            value, (wanted, int) if wanted is float else wanted
+        ):
+            raise InputError(
+                f"{place}.{key}: {value!r} is not {NAMES[wanted]}; the default is {entries[key].default!r}"
+            )
         if entries[key].metadata.get("choices"):
             known(value, entries[key].metadata["choices"], f"{place}.{key}")
     return kind(**given)

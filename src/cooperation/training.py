@@ -16,6 +16,7 @@ from cooperation.checkpoint import load_tensors
 from cooperation.experiments import Training
 from cooperation.files import InputError, written_whole
 from cooperation.lessons import Lessons
+from cooperation.messages import Rows
 from cooperation.updates import DialogUpdates, RoundUpdates
 
 
@@ -36,8 +37,8 @@ class School:
         if training.regime == "round":
             spread_embeddings(questioner)
             spread_embeddings(answerer)
-        updates = {"dialog": DialogUpdates, "round": RoundUpdates}[training.regime]
-        self.updates = updates(questioner, answerer, training.rate, training.image_weight)
+        updates: dict[str, type[DialogUpdates | RoundUpdates]] = {"dialog": DialogUpdates, "round": RoundUpdates}
+        self.updates = updates[training.regime](questioner, answerer, training.rate, training.image_weight)
         self.epochs = 0
 
     def fit(self, lessons: Lessons) -> Iterator[Epoch]:
@@ -48,11 +49,13 @@ class School:
         while self.epochs < self.training.epochs:
             sums: dict[str, Tensor] = {}
             batches = order(len(lessons), self.training.batch, self.training.seed, self.epochs)
-            for number, rows in enumerate(batches, 1):
+            count = 0
+            for rows in batches:
+                count += 1
                 losses = self.updates.update(lessons.of(torch.from_numpy(rows).to(lessons.images.device)))
                 for name, loss in losses.items():
                     sums[name] = sums.get(name, 0) + loss
-            means = {name: float(total) / number for name, total in sums.items()}
+            means = {name: float(total) / count for name, total in sums.items()}
             bad = [name for name, mean in means.items() if not np.isfinite(mean)]
             if bad:
                 raise InputError(
@@ -92,7 +95,7 @@ def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
 
 
-def shuffled_batches(dialogs: int, batch: int, seed: int, epoch: int) -> Iterator[np.ndarray]:  # type: ignore[type-arg]
+def shuffled_batches(dialogs: int, batch: int, seed: int, epoch: int) -> Iterator[Rows]:
     """Batches that are fixed once and shuffled as batches (dialog updates): rows of dialogs, every dialog once."""
     fixed = np.random.default_rng([seed, 0]).permutation(dialogs)
     starts = np.arange(0, dialogs, batch)
@@ -100,7 +103,7 @@ def shuffled_batches(dialogs: int, batch: int, seed: int, epoch: int) -> Iterato
         yield fixed[start : start + batch]
 
 
-def drawn_batches(dialogs: int, batch: int, seed: int, epoch: int) -> Iterator[np.ndarray]:  # type: ignore[type-arg]
+def drawn_batches(dialogs: int, batch: int, seed: int, epoch: int) -> Iterator[Rows]:
     """Batches that are drawn with replacement (round updates): rows of dialogs, as many batches as a pass has."""
     generator = np.random.default_rng([seed, 2, epoch])
     for _ in range(-(-dialogs // batch)):

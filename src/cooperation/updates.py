@@ -1,10 +1,8 @@
-"""The two ways in which the authors train the bots: one update a dialog, or one update a round (protocol, section 1)."""
-
-from collections.abc import Iterable
+"""The two ways in which the authors train the bots: one update a dialog, or a round (protocol, section 1)."""
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils import clip_grad_norm_
+from torch.nn.utils import clip_grad_norm_, clip_grad_value_
 
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
 from cooperation.bots.recurrent import State, zero_state
@@ -52,9 +50,12 @@ class DialogUpdates:
     def update(self, batch: Lessons) -> Losses:
         """Learn from a batch; its losses a dialog."""
         optimiser = self.optimisers["both"]
-        losses = {name: loss / len(batch) for name, loss in teacher_forced(self.questioner, self.answerer, batch).items()}
+        losses = {
+            name: loss / len(batch) for name, loss in teacher_forced(self.questioner, self.answerer, batch).items()
+        }
         optimiser.zero_grad()
-        (losses["question"] + losses["answer"] + self.image_weight * losses["image"]).backward()  # type: ignore[no-untyped-call]
+        total = losses["question"] + losses["answer"] + self.image_weight * losses["image"]
+        total.backward()  # type: ignore[no-untyped-call]
         clip_grad_norm_(self.bots.parameters(), 5)
         optimiser.step()
         return {name: loss.detach() for name, loss in losses.items()}
@@ -92,11 +93,16 @@ class RoundUpdates:
     def _ask(self, lesson: Lessons, state: State) -> tuple[Tensor, Tensor, State]:
         states = self.questioner.history(lesson.facts, state)
         tokens = lesson.question_targets.lengths.sum()
-        question = self.questioner.language_loss(states, lesson.question_inputs, lesson.question_targets.tokens) / tokens
+        question = (
+            self.questioner.language_loss(states, lesson.question_inputs, lesson.question_targets.tokens) / tokens
+        )
         guesses = self.questioner.guess(states[0][:, :, 0])
         image = self.image_weight * (lesson.images - guesses).square().sum(1).sqrt().mean()
-        self._step("question", question, self.questioner, retain_graph=True)
-        self._step("image", image, self.questioner)
+        # Both gradients before either step, for they go through the same weights.
+        of_question = self._gradients("question", question, retain_graph=True)
+        of_image = self._gradients("image", image)
+        self._step("question", of_question)
+        self._step("image", of_image)
         return question.detach(), image.detach(), _carried(states)
 
     def _answer(self, lesson: Lessons, state: State) -> tuple[Tensor, State]:
@@ -104,20 +110,21 @@ class RoundUpdates:
         states = self.answerer.history(seen, lesson.questions, lesson.facts, state)
         tokens = lesson.answer_targets.lengths.sum()
         answer = self.answerer.language_loss(states, lesson.answer_inputs, lesson.answer_targets.tokens) / tokens
-        self._step("answer", answer, self.answerer)
+        self._step("answer", self._gradients("answer", answer))
         return answer.detach(), _carried(states)
 
-    def _step(self, name: str, loss: Tensor, bot: nn.Module, *, retain_graph: bool = False) -> None:
-        optimiser = self.optimisers[name]
-        optimiser.zero_grad()
-        loss.backward(retain_graph=retain_graph)  # type: ignore[no-untyped-call]
-        _clip_by_value(bot.parameters())
-        optimiser.step()
+    def _parameters(self, name: str) -> list[nn.Parameter]:
+        return self.optimisers[name].param_groups[0]["params"]  # type: ignore[no-any-return]
+
+    def _gradients(self, name: str, loss: Tensor, *, retain_graph: bool = False) -> tuple[Tensor | None, ...]:
+        return torch.autograd.grad(loss, self._parameters(name), retain_graph=retain_graph, allow_unused=True)
+
+    def _step(self, name: str, gradients: tuple[Tensor | None, ...]) -> None:
+        for parameter, gradient in zip(self._parameters(name), gradients, strict=True):
+            parameter.grad = gradient
+        clip_grad_value_(self._parameters(name), 5)
+        self.optimisers[name].step()
 
 
 def _carried(states: State) -> State:
     return states[0][:, :, -1].detach(), states[1][:, :, -1].detach()
-
-
-def _clip_by_value(parameters: Iterable[nn.Parameter]) -> None:
-    torch.nn.utils.clip_grad_value_(parameters, 5)

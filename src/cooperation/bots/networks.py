@@ -33,7 +33,7 @@ class Text:
 
 
 class Bot(nn.Module):
-    """What both bots have: an embedding, a fact encoder, a history and a decoder that starts from the history's state."""
+    """What both bots have: embedding, fact encoder, history, and a decoder that starts from the history's state."""
 
     def __init__(self, vocabulary: int, sizes: Sizes, history_inputs: int) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class Bot(nn.Module):
         """Encode facts [B, R, length] → [B, R, H]."""
         flat = facts.flat()
         encoded = recurrent.encode(self.fact_encoder, self.embedding, flat.tokens, flat.lengths)
-        return encoded.unflatten(0, facts.lengths.shape)
+        return encoded.reshape(*facts.lengths.shape, -1)
 
     def language_loss(self, states: State, inputs: Text, targets: Tensor) -> Tensor:
         """Sum of the cross-entropies of all tokens of the messages [B, R, length], each said from its round's state.
@@ -57,11 +57,10 @@ class Bot(nn.Module):
         """
         flat = inputs.flat()
         targets = targets[..., : flat.tokens.shape[1]].reshape(flat.tokens.shape)
-        start = tuple(part.flatten(1, 2).contiguous() for part in states)
-        packed = recurrent.pack(self.embedding(flat.tokens), flat.lengths)
-        said, _ = self.decoder(packed, start)
+        begun = states[0].flatten(1, 2), states[1].flatten(1, 2)
+        said = recurrent.follow(self.decoder, self.embedding, recurrent.pack(flat.tokens, flat.lengths), begun)
         wanted = recurrent.pack(targets, flat.lengths).data
-        return cross_entropy(self.generator(said.data), wanted, reduction="sum")
+        return cross_entropy(self.generator(said), wanted, reduction="sum")
 
     def speak(self, state: State, start: int, eos: int, limit: int) -> tuple[Tensor, Tensor]:
         """Say one message a dialog, greedily; see `recurrent.speak`."""
@@ -96,7 +95,7 @@ class AnswererNetwork(Bot):
 
     def image_gates(self, images: Tensor) -> Tensor:
         """The image's share of the history's gates, the same in every round: [B, F] → [B, 4H]."""
-        return recurrent.image_share(self.history_encoder, images)
+        return recurrent.input_gates(self.history_encoder, 0, images)
 
     def history(self, images: Tensor, questions: Text, facts: Text, state: State) -> State:
         """States after each round's question [B, R, length] and previous fact [B, R, length]: two of [layers, B, R, H].
@@ -105,9 +104,10 @@ class AnswererNetwork(Bot):
         """
         flat = questions.flat()
         asked = recurrent.encode(self.question_encoder, self.embedding, flat.tokens, flat.lengths)
-        words = torch.cat([asked.unflatten(0, questions.lengths.shape), self.encode_facts(facts)], -1)
-        weight = self.history_encoder.weight_ih_l0[:, self.features :]
-        return recurrent.walk(self.history_encoder, linear(words, weight) + images[:, None], state)
+        words = torch.cat([asked.reshape(*questions.lengths.shape, -1), self.encode_facts(facts)], -1)
+        weight, _, _ = recurrent.weights(self.history_encoder, 0)
+        gates = linear(words, weight[:, self.features :]) + images[:, None]
+        return recurrent.walk(self.history_encoder, gates, state)
 
 
 def spread_embeddings(bot: Bot) -> None:

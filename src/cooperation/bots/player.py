@@ -36,6 +36,8 @@ def to_text(messages: Messages, device: torch.device) -> Text:
 class _Player:
     """A bot, its history's state and how it reads."""
 
+    state: recurrent.State
+
     def __init__(self, network: Any, vocabulary: Vocabulary, reads: Format) -> None:
         self.network = network.eval()
         self.vocabulary = vocabulary

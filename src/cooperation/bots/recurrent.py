@@ -1,35 +1,32 @@
 """The three things the bots do with an LSTM: encode messages, walk through the rounds, speak.
 
 All take a stock `nn.LSTM` (2 layers, gate order i, f, g, o) for its weights. A state is a pair (h, c), each
-[layers, batch, hidden].
+[layers, batch, hidden]; the states of a walk are two of [layers, batch, rounds, hidden].
 """
+
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence
 
+from cooperation.bots.lstm import Layer
+
 State = tuple[Tensor, Tensor]
+
+
+def weights(lstm: nn.LSTM, layer: int) -> tuple[Tensor, Tensor, Tensor]:
+    """A layer's weights of the input and of the hidden state, and the sum of its two biases."""
+    named = dict(lstm.named_parameters())
+    bias = named[f"bias_ih_l{layer}"] + named[f"bias_hh_l{layer}"]
+    return named[f"weight_ih_l{layer}"], named[f"weight_hh_l{layer}"], bias
 
 
 def zero_state(lstm: nn.LSTM, batch: int) -> State:
     """The state before anything was read."""
-    zeros = lstm.weight_hh_l0.new_zeros(lstm.num_layers, batch, lstm.hidden_size)
+    zeros = weights(lstm, 0)[0].new_zeros(lstm.num_layers, batch, lstm.hidden_size)
     return zeros, zeros
-
-
-def encode(lstm: nn.LSTM, embedding: nn.Embedding, tokens: Tensor, lengths: Tensor) -> Tensor:
-    """Top layer's last hidden state of each message: tokens [messages, length], lengths [messages] → [messages, hidden].
-
-    A message without tokens is encoded as zeros.
-    """
-    # Batches repeat their messages a lot (“is it big ?”, “no”): each distinct one is read once.
-    distinct, where = torch.unique(tokens * (torch.arange(tokens.shape[1], device=tokens.device) < lengths[:, None]),
-                                   dim=0, return_inverse=True)
-    counts = torch.zeros(len(distinct), dtype=lengths.dtype, device=lengths.device).scatter_(0, where, lengths)
-    packed = pack(embedding(distinct), counts.clamp(min=1))
-    _, (hidden, _) = lstm(packed)
-    return torch.where(counts[:, None] > 0, hidden[-1], 0.0)[where]
 
 
 def pack(inputs: Tensor, lengths: Tensor) -> PackedSequence:
@@ -37,53 +34,61 @@ def pack(inputs: Tensor, lengths: Tensor) -> PackedSequence:
     return pack_padded_sequence(inputs, lengths.cpu(), batch_first=True, enforce_sorted=False)
 
 
-def step(lstm: nn.LSTM, layer: int, gates: Tensor, hidden: Tensor, cell: Tensor) -> State:
-    """One step of one layer: gates [batch, 4·hidden] is the input's share W·x + b, already computed."""
-    gates = gates + linear(hidden, getattr(lstm, f"weight_hh_l{layer}"))
-    i, f, g, o = gates.chunk(4, -1)
-    cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
-    return o.sigmoid() * cell.tanh(), cell
-
-
 def input_gates(lstm: nn.LSTM, layer: int, inputs: Tensor) -> Tensor:
-    """The input's share of a layer's gates, both biases included: [..., inputs] → [..., 4·hidden]."""
-    bias = getattr(lstm, f"bias_ih_l{layer}") + getattr(lstm, f"bias_hh_l{layer}")
-    return linear(inputs, getattr(lstm, f"weight_ih_l{layer}"), bias)
+    """The input's share of a layer's gates, biases included: [..., inputs] → [..., 4·hidden].
+
+    Inputs may be the first part of all: then it is that part's share.
+    """
+    weight, _, bias = weights(lstm, layer)
+    return linear(inputs, weight[:, : inputs.shape[-1]], bias)
 
 
-def image_share(lstm: nn.LSTM, images: Tensor) -> Tensor:
-    """The share of the first layer's gates that comes from the first inputs, both biases included: [batch, 4·hidden]."""
-    weight = lstm.weight_ih_l0[:, : images.shape[-1]]
-    return linear(images, weight, lstm.bias_ih_l0 + lstm.bias_hh_l0)
+def run(lstm: nn.LSTM, gates: Tensor, state: State, sizes: Sequence[int]) -> list[State]:
+    """Run all layers over packed rows: hidden and cell states [total, hidden] of each layer.
 
-
-def step_all(lstm: nn.LSTM, gates: Tensor, state: State) -> State:
-    """One step of all layers, from the first layer's input gates [batch, 4·hidden]."""
-    hidden, cell = [], []
-    for layer in range(lstm.num_layers):
+    gates: the input's share of the first layer's gates [total, 4·hidden]; state: of the sorted rows.
+    """
+    states: list[State] = []
+    for layer, (hidden, cell) in enumerate(zip(*state, strict=True)):
         if layer:
-            gates = input_gates(lstm, layer, hidden[-1])
-        h, c = step(lstm, layer, gates, state[0][layer], state[1][layer])
-        hidden.append(h)
-        cell.append(c)
-    return torch.stack(hidden), torch.stack(cell)
+            gates = input_gates(lstm, layer, states[-1][0])
+        states.append(Layer.apply(gates, weights(lstm, layer)[1], hidden, cell, sizes))  # type: ignore[no-untyped-call]
+    return states
+
+
+def encode(lstm: nn.LSTM, embedding: nn.Embedding, tokens: Tensor, lengths: Tensor) -> Tensor:
+    """Top layer's last hidden state of each message: [messages, hidden].
+
+    tokens: [messages, length], PAD past lengths [messages]. A message without tokens is encoded as zeros.
+    """
+    # Batches repeat their messages a lot (“is it big ?”, “no”): each distinct one is read once.
+    distinct, where = torch.unique(tokens, dim=0, return_inverse=True)
+    counts = lengths.new_zeros(len(distinct)).scatter_(0, where, lengths)
+    packed = pack(distinct, counts.clamp(min=1))
+    sizes = packed.batch_sizes.tolist()
+    gates = input_gates(lstm, 0, embedding(packed.data))
+    hidden, _ = run(lstm, gates, zero_state(lstm, len(distinct)), sizes)[-1]
+    starts = (packed.batch_sizes.cumsum(0) - packed.batch_sizes).to(tokens.device)
+    last = hidden[starts[counts.clamp(min=1) - 1] + packed.unsorted_indices]
+    return torch.where(counts[:, None] > 0, last, 0.0)[where]
 
 
 def walk(lstm: nn.LSTM, gates: Tensor, state: State) -> State:
-    """Walk through the rounds, keeping every state: gates [batch, rounds, 4·hidden] → two of [layers, batch, rounds, hidden]."""
-    hiddens, cells = [], []
-    for layer in range(lstm.num_layers):
-        h, c = state[0][layer], state[1][layer]
-        layer_h, layer_c = [], []
-        for gate in gates.unbind(1):
-            h, c = step(lstm, layer, gate, h, c)
-            layer_h.append(h)
-            layer_c.append(c)
-        hiddens.append(torch.stack(layer_h, 1))
-        cells.append(torch.stack(layer_c, 1))
-        if layer + 1 < lstm.num_layers:
-            gates = input_gates(lstm, layer + 1, hiddens[-1])
-    return torch.stack(hiddens), torch.stack(cells)
+    """Walk through the rounds and keep every state.
+
+    gates: the input's share of the first layer's gates, [batch, rounds, 4·hidden].
+    """
+    batch, rounds, width = gates.shape
+    states = run(lstm, gates.transpose(0, 1).reshape(-1, width), state, [batch] * rounds)
+    hidden, cell = (torch.stack(parts).unflatten(1, (rounds, batch)) for parts in zip(*states, strict=True))  # type: ignore[no-untyped-call]
+    return hidden.transpose(1, 2), cell.transpose(1, 2)
+
+
+def follow(lstm: nn.LSTM, embedding: nn.Embedding, packed: PackedSequence, state: State) -> Tensor:
+    """Top layer's hidden states [total, hidden] over packed tokens, each message from its own state (teacher forcing)."""
+    order = packed.sorted_indices
+    begun = state[0][:, order], state[1][:, order]
+    return run(lstm, input_gates(lstm, 0, embedding(packed.data)), begun, packed.batch_sizes.tolist())[-1][0]
 
 
 def speak(
@@ -101,14 +106,13 @@ def speak(
     speaking = torch.arange(batch, device=device)
     word = torch.full((batch,), start, dtype=torch.long, device=device)
     for position in range(limit):
-        state = step_all(lstm, table[word], state)
-        word = generator(state[0][-1]).argmax(-1)
+        states = run(lstm, table[word], state, [len(word)])
+        word = generator(states[-1][0]).argmax(-1)
         said[speaking, position] = word
         lengths[speaking] = position + 1
         going = (word != eos).nonzero().squeeze(1)
         if not len(going):
             break
-        if len(going) < len(word):
-            speaking, word = speaking[going], word[going]
-            state = state[0][:, going], state[1][:, going]
+        speaking, word = speaking[going], word[going]
+        state = torch.stack([h[going] for h, _ in states]), torch.stack([c[going] for _, c in states])
     return said, lengths

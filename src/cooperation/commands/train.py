@@ -34,8 +34,8 @@ def run(arguments: argparse.Namespace) -> None:
     taught = lessons(dialogs, images, vocabulary, FORMATS[TRAINING_FORMAT[training.regime]](vocabulary), device())
 
     torch.manual_seed(training.seed)
-    bots = [bot.to(device()) for bot in build(vocabulary.size, images.shape[1], sizes)]
-    school = School(*bots, training)
+    questioner, answerer = build(vocabulary.size, images.shape[1], sizes)
+    school = School(questioner.to(device()), answerer.to(device()), training)
     # Beside the checkpoint, and no declared output: a killed run continues from its last whole epoch.
     progress = arguments.out.with_suffix(".progress.safetensors")
     if progress.exists():
@@ -48,6 +48,7 @@ def run(arguments: argparse.Namespace) -> None:
         history.append(asdict(epoch))
         school.save(progress)
     provenance = {"epochs": history}
-    checkpoint = Checkpoint(*bots, vocabulary, dialogs.image_ids, sizes, asdict(training), provenance)
-    save_checkpoint(arguments.out, checkpoint)
+    ids = dialogs.image_ids
+    trained = Checkpoint(questioner, answerer, vocabulary, ids, sizes, asdict(training), provenance)
+    save_checkpoint(arguments.out, trained)
     progress.unlink(missing_ok=True)

@@ -1,0 +1,208 @@
+"""The networks: batches equal loops, and they learn what they are shown."""
+
+import numpy as np
+import pytest
+import torch
+
+from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
+from cooperation.bots.player import AnswererPlayer, QuestionerPlayer
+from cooperation.bots.recurrent import encode
+from cooperation.experiments import Sizes, Training
+from cooperation.facts import FORMATS
+from cooperation.game import Script, Tampering, play
+from cooperation.lessons import lessons
+from cooperation.messages import Messages, with_end
+from cooperation.ranking import Ranker
+from cooperation.store import Dialogs
+from cooperation.text import Vocabulary
+from cooperation.training import School
+from cooperation.updates import teacher_forced
+
+VOCABULARY = Vocabulary.of([*"abcdefghijklmnopqrs", "UNK"])
+SIZES = Sizes(embedding=12, hidden=24, layers=2)
+FEATURES = 16
+CPU = torch.device("cpu")
+
+
+def bots(seed=0):
+    torch.manual_seed(seed)
+    return QuestionerNetwork(VOCABULARY.size, FEATURES, SIZES), AnswererNetwork(VOCABULARY.size, FEATURES, SIZES)
+
+
+def messages(generator, *shape, longest):
+    lengths = generator.integers(1, longest + 1, size=shape).astype(np.int32)
+    tokens = generator.integers(1, 21, size=(*shape, longest)).astype(np.int32)
+    return Messages(np.where(np.arange(longest) < lengths[..., None], tokens, 0).astype(np.int32), lengths)
+
+
+def made_up(count, seed=0):
+    generator = np.random.default_rng(seed)
+    dialogs = Dialogs(
+        np.arange(count),
+        messages(generator, count, longest=12),
+        messages(generator, count, 10, longest=7),
+        messages(generator, count, 10, longest=4),
+    )
+    images = generator.normal(size=(count, FEATURES)).astype(np.float32)
+    return dialogs, images / np.linalg.norm(images, axis=1, keepdims=True)
+
+
+def batch_of(dialogs, images, reads="marked"):
+    batch = lessons(dialogs, images, VOCABULARY, FORMATS[reads](VOCABULARY), CPU)
+    return batch.of(torch.arange(len(batch)))
+
+
+def test_encoding_a_batch_equals_encoding_each_message_alone():
+    questioner, _ = bots()
+    generator = np.random.default_rng(3)
+    batch = messages(generator, 40, longest=9)
+    # The same message twice, and one without tokens.
+    tokens, lengths = torch.from_numpy(batch.tokens).long(), torch.from_numpy(batch.lengths).long()
+    tokens[1], lengths[1] = tokens[0], lengths[0]
+    tokens[2], lengths[2] = 0, 0
+    together = encode(questioner.fact_encoder, questioner.embedding, tokens, lengths)
+    for row in range(40):
+        if row == 2:
+            assert not together[row].any()
+            continue
+        read = questioner.embedding(tokens[row : row + 1, : lengths[row]])
+        _, (hidden, _) = questioner.fact_encoder(read)
+        torch.testing.assert_close(together[row], hidden[-1, 0], rtol=0, atol=1e-5)
+
+
+def slow_losses(questioner, answerer, dialogs, images):
+    """One dialog, one round and one token at a time, with nothing but stock LSTM calls."""
+    start, eos = VOCABULARY.start, VOCABULARY.eos
+    sums = {"question": 0.0, "answer": 0.0}
+    errors = torch.zeros(10)
+
+    def read(lstm, bot, ids):
+        return lstm(bot.embedding(torch.tensor([ids])))[1][0][-1]
+
+    def said(bot, ids, state):
+        loss = 0.0
+        for word, following in zip([start, *ids], [*ids, eos], strict=True):
+            output, state = bot.decoder(bot.embedding(torch.tensor([[word]])), state)
+            loss -= bot.generator(output[0, 0]).log_softmax(0)[following]
+        return loss
+
+    for row in range(len(dialogs)):
+        caption = dialogs.captions[row : row + 1].lists()[0]
+        questions, answers = dialogs.questions[row].lists(), dialogs.answers[row].lists()
+        facts = [caption] + [[start, *q, eos, start, *a, eos] for q, a in zip(questions, answers, strict=True)]
+        image = torch.from_numpy(images[row])
+        _, q_state = questioner.history_encoder(read(questioner.fact_encoder, questioner, facts[0])[None])
+        a_state = None
+        for number in range(10):
+            sums["question"] += said(questioner, questions[number], q_state)
+            asked = read(answerer.question_encoder, answerer, [start, *questions[number], eos])
+            fact = read(answerer.fact_encoder, answerer, facts[number])
+            _, a_state = answerer.history_encoder(torch.cat([image[None], asked, fact], 1)[None], a_state)
+            sums["answer"] += said(answerer, answers[number], a_state)
+            fact = read(questioner.fact_encoder, questioner, facts[number + 1])
+            _, q_state = questioner.history_encoder(fact[None], q_state)
+            errors[number] += (image - questioner.regressor(q_state[0][-1, 0])).square().sum()
+    return sums | {"image": errors.sqrt().sum()}
+
+
+def test_a_packed_batch_equals_a_loop_over_dialogs():
+    questioner, answerer = bots()
+    dialogs, images = made_up(4)
+    with torch.no_grad():
+        together = teacher_forced(questioner, answerer, batch_of(dialogs, images))
+        alone = slow_losses(questioner, answerer, dialogs, images)
+    for name, loss in together.items():
+        assert float(loss) == pytest.approx(float(alone[name]), rel=1e-5)
+
+
+def play_all(network_pair, dialogs, images, rows, script=None):
+    questioner = QuestionerPlayer(network_pair[0], VOCABULARY, FORMATS["marked"](VOCABULARY))
+    answerer = AnswererPlayer(network_pair[1], VOCABULARY, FORMATS["marked"](VOCABULARY))
+    guesses = []
+
+    def rank(guess):
+        guesses.append(guess)
+        return np.zeros(len(guess))
+
+    script = script or Script.silent(len(rows))
+    game = play(questioner, answerer, dialogs.captions[rows], images[rows], rows, 1, script, Tampering(), rank)
+    return game, np.stack(guesses, 1)
+
+
+def test_batch_1_and_batch_64_play_the_same():
+    pair = bots()
+    dialogs, images = made_up(64)
+    game, guesses = play_all(pair, dialogs, images, np.arange(64))
+    for row in range(0, 64, 7):
+        one, guess = play_all(pair, dialogs, images, np.array([row]))
+        assert one.question_said[0].lists() == game.question_said[row].lists()
+        assert one.answer_said[0].lists() == game.answer_said[row].lists()
+        np.testing.assert_allclose(guess[0], guesses[row], rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("regime", ["dialog", "round"])
+def test_eight_dialogs_are_learnt_by_heart(regime):
+    dialogs, images = made_up(8)
+    pair = bots()
+    training = Training(regime=regime, epochs=150 if regime == "dialog" else 60, batch=8, rate=0.01, image_weight=10.0)
+    school = School(*pair, training)
+    reads = {"dialog": "marked", "round": "plain"}[regime]
+    data = lessons(dialogs, images, VOCABULARY, FORMATS[reads](VOCABULARY), CPU)
+    losses = [epoch.losses for epoch in school.fit(data)]
+    assert losses[-1]["question"] < 0.1 * losses[0]["question"]
+    assert losses[-1]["answer"] < 0.1 * losses[0]["answer"]
+    human = Script(
+        with_end(dialogs.questions, VOCABULARY.eos), with_end(dialogs.answers, VOCABULARY.eos), np.zeros((8, 0))
+    )
+    reading = FORMATS[reads](VOCABULARY)
+    questioner = QuestionerPlayer(pair[0], VOCABULARY, reading)
+    answerer = AnswererPlayer(pair[1], VOCABULARY, reading)
+    ranker = Ranker(images)
+    game = play(
+        questioner,
+        answerer,
+        dialogs.captions,
+        images,
+        dialogs.image_ids,
+        1,
+        human,
+        Tampering(),
+        lambda guess: ranker.rank(guess, np.arange(8)),
+    )
+    # The round regime never trains the guess after the last fact.
+    assert (game.ranks[:, :10] == 0).mean() > 0.9
+    game = play(
+        questioner,
+        answerer,
+        dialogs.captions,
+        images,
+        dialogs.image_ids,
+        1,
+        Script.silent(8),
+        Tampering(),
+        lambda guess: ranker.rank(guess, np.arange(8)),
+    )
+    spoken = [game.question_said[row].lists() == human.questions[row].lists() for row in range(8)]
+    assert sum(spoken) >= 6
+
+
+@pytest.mark.parametrize("regime", ["dialog", "round"])
+def test_a_killed_training_continues_bit_by_bit(regime, tmp_path):
+    dialogs, images = made_up(20)
+    data = lessons(dialogs, images, VOCABULARY, FORMATS["marked"](VOCABULARY), CPU)
+    training = Training(regime=regime, epochs=4, batch=8)
+    torch.manual_seed(1)
+    straight = School(*bots(), training)
+    list(straight.fit(data))
+    torch.manual_seed(1)
+    killed = School(*bots(), training)
+    epochs = killed.fit(data)
+    next(epochs)
+    next(epochs)
+    killed.save(tmp_path / "progress.safetensors")
+    again = School(*bots(seed=9), training)
+    again.load(tmp_path / "progress.safetensors")
+    assert [epoch.number for epoch in again.fit(data)] == [3, 4]
+    for ours, theirs in ((again.questioner, straight.questioner), (again.answerer, straight.answerer)):
+        for key, value in theirs.state_dict().items():
+            assert torch.equal(ours.state_dict()[key], value), key
