@@ -22,7 +22,7 @@ STYLES: list[dict[str, Any]] = [
     {"color": "#009E73", "marker": "D", "linestyle": ":"},
     {"color": "#AA4499", "marker": "v", "linestyle": (0, (5, 1, 1, 1, 1, 1))},
 ]
-RC = {
+RC: Any = {
     "font.size": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -58,7 +58,8 @@ def draw(summary: pd.DataFrame, name: str) -> "Figure":
         panels[0].set_ylabel(f"MPR [%]\n(axis not aligned with Figure {figure.sibling})")
         handles, labels = panels[0].get_legend_handles_labels()
         drawn.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, handlelength=3)
-        drawn.suptitle(f"Figure {name}. {figure.title}", fontsize=9.5, x=0.01, ha="left")
+        title = f"Figure {name}. {figure.title}\n{rows['dataset'].iloc[0]}: {sizes(rows)} Bands: 95 % intervals."
+        drawn.suptitle(title, fontsize=9, x=0.01, ha="left")
     return drawn
 
 

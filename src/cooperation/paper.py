@@ -11,7 +11,7 @@ CITATION = "Examining Cooperation in Visual Dialog Models (arXiv 1712.01329, ViG
 DATASET = "visdial"
 """Name of the data set that the paper used, VisDial 0.9; on any other its numbers can't be expected."""
 CONTROL = "none"
-READING_TITLES = {"written": "as written in the paper", "released": "as released by its authors"}
+READING_TITLES = {"written": "as written in the paper", "released": "as in the released program"}
 TABLES = {
     1: "MPR [%] of each intervention experiment with p = 1.0, where we intervened at each round during inference on "
     "the validation set. The difference between “None” and all other intervention rankings at the final round is shown "
@@ -37,7 +37,7 @@ PUBLISHED = {
 
 @dataclass(frozen=True)
 class Figure:
-    """One panel of Figure 1: a line a condition over rounds 1–10. `sibling` is the panel its axis isn't aligned with."""
+    """One panel of Figure 1: a line a condition over rounds 1–10. `sibling` is the panel it isn't aligned with."""
 
     title: str
     model: str

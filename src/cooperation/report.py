@@ -15,9 +15,9 @@ import pandas as pd
 from cooperation import __version__
 from cooperation.figures import describe
 from cooperation.messages import Messages
-from cooperation.paper import CITATION, FIGURES, READING_TITLES, dataset_note
+from cooperation.paper import CITATION, CONTROL, FIGURES, READING_TITLES, dataset_note
 from cooperation.results import Result
-from cooperation.statistics import RESAMPLES, across_seeds
+from cooperation.statistics import across_seeds
 from cooperation.tables import environment, readings, sizes, view
 from cooperation.text import Vocabulary
 
@@ -55,7 +55,7 @@ def render(
             note=dataset_note(dataset),
             citation=CITATION,
             facts=_facts(frame, results),
-            resamples=RESAMPLES,
+            resamples=int(frame["resamples"].iloc[0]),
             readings=[(name, READING_TITLES.get(name, name)) for name in readings(frame)],
             figures=[_figure(frame, name, source) for name, source in figures.items()],
             tables=[view(source.content, number) | {"path": source.path} for number, source in tables.items()],
@@ -110,9 +110,8 @@ def _conditions(summary: pd.DataFrame) -> list[dict[str, Any]]:
     for model in dict.fromkeys(rows["model"]):
         for reading in readings(rows):
             chosen = rows[(rows["model"] == model) & (rows["reading"] == reading)]
-            lines = [
-                _condition(name, chosen[chosen["condition"] == name]) for name in dict.fromkeys(chosen["condition"])
-            ]
+            names = sorted(dict.fromkeys(chosen["condition"]), key=lambda name: name != CONTROL)
+            lines = [_condition(name, chosen[chosen["condition"] == name]) for name in names]
             groups.append({"model": model, "reading": reading, "rows": lines})
     return [group for group in groups if group["rows"]]
 

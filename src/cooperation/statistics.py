@@ -43,6 +43,7 @@ SUMMARY = {
     "candidates": "int64",
     "tampered_messages": "int64",
     "tampered_tokens": "int64",
+    "resamples": "int64",
 }
 """Columns of the table that `summarise` makes and their types."""
 
@@ -111,9 +112,9 @@ def resampled_means(
         # A few blocks at a time: the counts of all 10,000 samples of 40,000 rows would fill 1.6 GB.
         for at in range(0, len(sizes), threads):
             blocks = range(at, min(at + threads, len(sizes)))
-            for counts in pool.map(lambda block: _draws(rows, sizes[block], [seed, block]), blocks):
-                means.append(counts @ centred / rows)
-    return np.concatenate(means).astype(np.float64) + centre
+            draws = pool.map(lambda block: _draws(rows, sizes[block], [seed, block]), blocks)
+            means += [counts @ centred / rows for counts in draws]
+    return np.asarray(np.concatenate(means).astype(np.float64) + centre)
 
 
 def _draws(rows: int, samples: int, seed: list[int]) -> Singles:
@@ -145,7 +146,7 @@ def _poisson_steps(mean: float) -> npt.NDArray[np.uint16]:
     """Thresholds t0 ≤ t1 ≤ … such that the number of them that 16 random bits reach is Poisson distributed."""
     probabilities = [exp(-mean) * mean**k / factorial(k) for k in range(12)]
     steps = np.rint(np.cumsum(probabilities) * 2**16)
-    return steps[steps < 2**16].astype(np.uint16)
+    return np.asarray(steps[steps < 2**16].astype(np.uint16))
 
 
 def interval(draws: Doubles) -> Doubles:
@@ -158,30 +159,31 @@ def summarise(scores: Sequence[Scores], resamples: int = RESAMPLES, seed: int = 
 
     round: 0 is the caption alone. mpr with low and high. gap: MPR of `none` of the same model, seed and reading minus
     this one's in the same round, with gap_low and gap_high (paired). seeds: their number; lowest, highest, gap_lowest
-    and gap_highest are over them. tampered_messages, tampered_tokens: in this round, over all dialogs. Where there are several seeds, rows with seed "mean" give the
-    mean over them, with the interval of that mean over dialogs.
+    and gap_highest are over them. tampered_messages, tampered_tokens: in this round, over all dialogs. Where there are
+    several seeds, rows with seed "mean" give the mean over them, with the interval of that mean over dialogs.
     """
     _check(scores)
     values = np.concatenate([score.percentiles for score in scores], 1)
-    draws = resampled_means(values, resamples, seed).reshape(resamples, len(scores), -1)
-    means = values.mean(0, dtype=np.float64).reshape(len(scores), -1)
+    plain = values.mean(0, keepdims=True, dtype=np.float64)
+    means = np.concatenate([plain, resampled_means(values, resamples, seed)]).reshape(1 + resamples, len(scores), -1)
     at = {score.key: number for number, score in enumerate(scores)}
     frames = []
     for label, members in _groups(scores):
+        own = [at[score.key] for score in members]
         controls = [at[score.model, score.seed, score.reading, CONTROL] for score in members]
-        chosen = [at[score.key] for score in members]
-        frames.append(_rows(label, members, means, draws, chosen, controls))
+        frames.append(_rows(label, members, means[:, own], means[:, controls]))
     return pd.concat(frames, ignore_index=True)
 
 
-def _rows(
-    label: int | str, members: list[Scores], means: Doubles, draws: Doubles, chosen: list[int], controls: list[int]
-) -> pd.DataFrame:
-    """Rows of `summarise` for one condition, averaged over the seeds of `members`."""
+def _rows(label: int | str, members: list[Scores], means: Doubles, controls: Doubles) -> pd.DataFrame:
+    """Rows of `summarise` for one condition, from means of it and of its control.
+
+    means, controls: [1 + resamples, seeds, 11], the plain means first, then the resampled ones.
+    """
     first = members[0]
-    gaps = means[controls] - means[chosen]
-    low, high = interval(draws[:, chosen].mean(1))
-    gap_low, gap_high = interval(draws[:, controls].mean(1) - draws[:, chosen].mean(1))
+    gaps = controls - means
+    low, high = interval(means[1:].mean(1))
+    gap_low, gap_high = interval(gaps[1:].mean(1))
     return pd.DataFrame(
         {
             "dataset": first.dataset,
@@ -189,22 +191,23 @@ def _rows(
             "seed": str(label),
             "reading": first.reading,
             "condition": first.condition,
-            "round": range(means.shape[1]),
-            "mpr": means[chosen].mean(0),
+            "round": range(means.shape[-1]),
+            "mpr": means[0].mean(0),
             "low": low,
             "high": high,
-            "gap": gaps.mean(0),
+            "gap": gaps[0].mean(0),
             "gap_low": gap_low,
             "gap_high": gap_high,
             "seeds": len(members),
-            "lowest": means[chosen].min(0),
-            "highest": means[chosen].max(0),
-            "gap_lowest": gaps.min(0),
-            "gap_highest": gaps.max(0),
+            "lowest": means[0].min(0),
+            "highest": means[0].max(0),
+            "gap_lowest": gaps[0].min(0),
+            "gap_highest": gaps[0].max(0),
             "queries": len(first.image_ids),
             "candidates": first.candidates,
             "tampered_messages": sum(score.tampered_messages for score in members),
             "tampered_tokens": sum(score.tampered_tokens for score in members),
+            "resamples": len(means) - 1,
         }
     )
 

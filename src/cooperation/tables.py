@@ -1,9 +1,11 @@
 """The paper's tables beside ours, as CSV, Markdown, LaTeX and HTML, in the paper's own layout."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -27,11 +29,11 @@ def environment() -> Environment:
 
 def number(value: float) -> str:
     """One decimal, as the paper prints; an en dash where there is none."""
-    return "–" if pd.isna(value) else f"{value:.1f}"
+    return signed(value).removeprefix("+")
 
 
 def signed(value: float) -> str:
-    """One decimal with its sign, and no sign for a zero."""
+    """One decimal with its sign, and no sign for a zero; an en dash where there is none."""
     text = "–" if pd.isna(value) else f"{value:+.1f}".replace("-", "−")
     return "0.0" if text in ("+0.0", "−0.0") else text
 
@@ -46,17 +48,17 @@ def compare(published: pd.DataFrame, summary: pd.DataFrame, table: int) -> pd.Da
     rows = list(dict.fromkeys(cells["row"]))
     # The longest row has the columns in their order; Table 2's rows start at different rounds.
     columns = list(cells.loc[cells["row"] == cells["row"].value_counts().idxmax(), "column"])
-    lines = across_seeds(summary).set_index(["model", "reading", "condition", "round"])
+    lines = _lines(summary)
     values: dict[tuple[str, str, str], dict[str, float]] = {}
     for reading in readings(summary):
         for cell in cells.to_dict("records"):
             for quantity, value in _cell(cell, lines, reading).items():
                 values.setdefault((reading, cell["row"], quantity), {})[cell["column"]] = value
     order = [(reading, row, quantity) for reading in readings(summary) for row in rows for quantity in QUANTITIES]
-    frame = pd.DataFrame([values.get(key, {}) for key in order], columns=pd.Index(columns), dtype="float64")
-    if frame[[key[2] == "ours" for key in order]].isna().all(axis=None):
+    if not any(key[2] == "ours" for key in values):
         conditions = ", ".join(dict.fromkeys(cells["condition"]))
         raise InputError(f"the summary has none of the conditions of Table {table} ({conditions}); play them first")
+    frame = pd.DataFrame([values.get(key, {}) for key in order], columns=pd.Index(columns), dtype="float64")
     frame.index = pd.MultiIndex.from_tuples(order, names=KEYS)
     return frame
 
@@ -67,17 +69,21 @@ def readings(summary: pd.DataFrame) -> list[str]:
     return [name for name in READING_TITLES if name in found] + sorted(found - set(READING_TITLES))
 
 
-def _cell(cell: dict[Any, Any], lines: pd.DataFrame, reading: str) -> dict[str, float]:
+def _lines(summary: pd.DataFrame) -> dict[tuple[str, str, str, int], dict[Any, Any]]:
+    """The summary's row of each model, reading, condition and round."""
+    rows = across_seeds(summary).to_dict("records")
+    return {(row["model"], row["reading"], row["condition"], row["round"]): row for row in rows}
+
+
+def _cell(cell: dict[Any, Any], lines: Mapping[Any, dict[Any, Any]], reading: str) -> dict[str, float]:
     """The quantities of one printed number; ours are left out where they are missing."""
-    key = (cell["model"], reading, cell["condition"], cell["round"])
-    if key not in lines.index:
+    line = lines.get((cell["model"], reading, cell["condition"], cell["round"]))
+    if line is None:
         return {"paper": cell["value"]}
-    names = ("mpr", "low", "high", "lowest", "highest")
-    if cell["quantity"] == "gap":
-        names = ("gap", "gap_low", "gap_high", "gap_lowest", "gap_highest")
-    ours, *bounds = (float(lines.at[key, name]) for name in names)
-    found = dict(zip(("low", "high", "lowest", "highest"), bounds, strict=True))
-    return {"paper": cell["value"], "ours": ours, "difference": ours - cell["value"], **found}
+    prefix = "gap_" if cell["quantity"] == "gap" else ""
+    ours = line[cell["quantity"]]
+    bounds = {name: line[prefix + name] for name in QUANTITIES[3:]}
+    return {"paper": cell["value"], "ours": ours, "difference": ours - cell["value"], **bounds}
 
 
 def to_csv(frame: pd.DataFrame) -> str:
@@ -92,28 +98,33 @@ def read_table(path: Path) -> pd.DataFrame:
 
 def _printed(frame: pd.DataFrame, table: int) -> pd.DataFrame:
     """The lines to print of one reading's rows, formatted: columns row label, quantity and the paper's."""
-    lines = frame[frame.index.isin(QUANTITIES[:3], level="quantity")]
-    blank = lines.xs("paper", level="quantity").isna()
-    cells = pd.DataFrame(
-        [
-            [
-                "" if blank.at[row, column] else (signed if quantity == "difference" else number)(value)
-                for column, value in line.items()
-            ]
-            for (row, quantity), line in lines.iterrows()
-        ],
-        columns=frame.columns,
-    )
-    keys = lines.index.to_frame(index=False)
-    cells.insert(0, CORNERS[table], keys["row"].where(keys["quantity"] == "paper", ""))
-    cells.insert(1, "", keys["quantity"])
-    return cells
+    cells = []
+    for row in _labels(frame, "row"):
+        block = _block(frame, row)
+        for quantity in QUANTITIES[:3]:
+            form = signed if quantity == "difference" else number
+            # An en dash says that ours is missing; where the paper prints nothing either, the cell stays empty.
+            values = zip(_line(block, quantity)[0], _line(block, "paper")[0], strict=True)
+            texts = ["" if np.isnan(paper) else form(value) for value, paper in values]
+            cells.append([row if quantity == "paper" else "", quantity, *texts])
+    return pd.DataFrame(cells, columns=[CORNERS[table], "", *frame.columns])
+
+
+def _labels(frame: pd.DataFrame, level: str) -> list[str]:
+    """The different labels of a level of the index, in their order."""
+    return list(dict.fromkeys(frame.index.get_level_values(level)))
+
+
+def _block(frame: pd.DataFrame, label: str) -> pd.DataFrame:
+    """The rows under a label of the index's first level, which is dropped."""
+    return frame[frame.index.get_level_values(0) == label].droplevel(0)
 
 
 def _by_reading(frame: pd.DataFrame, render: Callable[[pd.DataFrame], str]) -> list[tuple[str, str]]:
     """(Title of the reading, rendered rows) of each reading in the table."""
-    names = list(dict.fromkeys(frame.index.get_level_values("reading")))
-    return [(f"{name}: {READING_TITLES.get(name, name)}", render(frame.xs(name, level="reading"))) for name in names]
+    return [
+        (f"{name}: {READING_TITLES.get(name, name)}", render(_block(frame, name))) for name in _labels(frame, "reading")
+    ]
 
 
 def to_markdown(frame: pd.DataFrame, table: int, dataset: str, size: str) -> str:
@@ -162,14 +173,11 @@ def to_html(frame: pd.DataFrame, table: int, dataset: str, size: str) -> str:
 def view(frame: pd.DataFrame, table: int) -> dict[str, Any]:
     """What the templates show of a table: number, caption, columns and for each reading rows of cells."""
     parts = []
-    for name in dict.fromkeys(frame.index.get_level_values("reading")):
-        block = frame.xs(name, level="reading")
-        rows = [
-            {"label": row, "cells": [block.loc[row][column].to_dict() for column in frame.columns]}
-            for row in dict.fromkeys(block.index.get_level_values("row"))
-        ]
+    for name in _labels(frame, "reading"):
+        block = _block(frame, name)
+        rows = [{"label": row, "cells": list(_block(block, row).to_dict().values())} for row in _labels(block, "row")]
         parts.append({"name": name, "title": READING_TITLES.get(name, name), "rows": rows})
-    spread = (frame.xs("highest", level="quantity") > frame.xs("lowest", level="quantity")).any(axis=None)
+    spread = bool((_line(frame, "highest") > _line(frame, "lowest")).any())
     return {
         "number": table,
         "corner": CORNERS[table],
@@ -178,6 +186,11 @@ def view(frame: pd.DataFrame, table: int) -> dict[str, Any]:
         "readings": parts,
         "spread": spread,
     }
+
+
+def _line(frame: pd.DataFrame, quantity: str) -> npt.NDArray[np.float64]:
+    """All cells' values of one quantity."""
+    return frame[frame.index.get_level_values("quantity") == quantity].to_numpy(np.float64)
 
 
 def sizes(summary: pd.DataFrame) -> str:

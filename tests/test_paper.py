@@ -1,0 +1,72 @@
+import csv
+from pathlib import Path
+
+import pytest
+
+from cooperation.files import InputError
+from cooperation.paper import FIGURES, dataset_note, read_published
+
+PUBLISHED = Path(__file__).parents[1] / "paper" / "published.csv"
+
+
+def test_published_tables_have_every_printed_number():
+    published = read_published(PUBLISHED)
+    assert published.groupby("table").size().to_dict() == {1: 11 * 5, 2: 3 + 5 + 7 + 9 + 10}
+
+
+@pytest.mark.parametrize(
+    ("table", "row", "column", "condition", "number", "value"),
+    [
+        (1, "Round 1", "Captions", "caption-p1", 1, 50.0),
+        (1, "Round 10", "Questions", "question-from1-p1", 10, 89.6),
+        (1, "Round 2", "None", "none", 2, 93.2),
+        (1, "Gap @10", "Answers", "answer-from1-p1", 10, 0.8),
+        (2, "0", "1", "negation-from1", 1, 94.8),
+        (2, "8", "8", "negation-from8", 8, 94.3),
+        (2, "0", "10", "negation-from1", 10, 93.7),
+    ],
+)
+def test_published_numbers_name_the_condition_that_ours_come_from(table, row, column, condition, number, value):
+    published = read_published(PUBLISHED)
+    (found,) = published[
+        (published["table"] == table) & (published["row"] == row) & (published["column"] == column)
+    ].to_dict("records")
+    assert (found["condition"], found["round"], found["value"]) == (condition, number, value)
+    assert found["quantity"] == ("gap" if row.startswith("Gap") else "mpr")
+    assert found["model"] == {1: "dialog", 2: "round"}[table]
+
+
+def test_gaps_as_printed_follow_from_the_cells_but_for_the_answers():
+    published = read_published(PUBLISHED)
+    last = published[(published["table"] == 1) & (published["round"] == 10)]
+    cells, gaps = (last[last["quantity"] == name].set_index("column")["value"] for name in ("mpr", "gap"))
+    recomputed = (cells["None"] - cells).round(1)
+    assert (recomputed - gaps).round(1).to_dict() == {
+        "None": 0.0, "Images": 0.0, "Captions": 0.0, "Answers": 0.1, "Questions": 0.0
+    }  # fmt: skip
+
+
+def test_published_refuses_other_files(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        read_published(tmp_path / "missing.csv")
+    with pytest.raises(InputError, match="no column 'table'"):
+        (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+        read_published(tmp_path / "other.csv")
+    rows = list(csv.reader(PUBLISHED.open()))
+    rows[1][-1] = "high"
+    with (tmp_path / "typo.csv").open("w") as file:
+        csv.writer(file).writerows(rows)
+    with pytest.raises(InputError, match=r"typo\.csv: not a table of this kind \(could not convert.*high"):
+        read_published(tmp_path / "typo.csv")
+
+
+def test_note_only_where_numbers_cannot_match():
+    assert dataset_note("visdial") == ""
+    assert "not expected to match" in dataset_note("miniature")
+    assert "means nothing" in dataset_note("genuine")
+    assert "control-nothing" in dataset_note("control-nothing")
+
+
+def test_figures_start_with_the_control_and_name_each_other():
+    assert all(next(iter(figure.lines)) == "none" for figure in FIGURES.values())
+    assert {name: figure.sibling for name, figure in FIGURES.items()} == {"1a": "1b", "1b": "1a"}
