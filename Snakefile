@@ -31,4 +31,8 @@ include: "workflow/rules/report.smk"
 
 rule all:
     input:
-        f"reports/{experiment.dataset}/index.html",
+        f"{REPORT}/index.html",
+        multiext(f"{REPORT}/table_1", ".csv", ".md", ".tex", ".html"),
+        multiext(f"{REPORT}/table_2", ".csv", ".md", ".tex", ".html"),
+        multiext(f"{REPORT}/figure_1a", ".pdf", ".svg", ".png"),
+        multiext(f"{REPORT}/figure_1b", ".pdf", ".svg", ".png"),

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from cooperation.encoding import Encoding
 from cooperation.files import InputError
+from cooperation.genuine import Genuine
 from cooperation.miniature.world import World
 from cooperation.settings import NAMES, checked, known, mapping, setting
 
@@ -18,7 +19,6 @@ Value = TypeVar("Value")
 CHANNELS = ("none", "image", "caption", "question", "answer", "negation")
 READINGS = ("written", "released")
 MODELS = ("dialog", "round")
-SOURCES = ("miniature", "genuine", "visdial_0.9")
 
 
 @dataclass(frozen=True)
@@ -93,12 +93,14 @@ class Playing:
 class Experiment:
     """What config.yaml asks for, of one data set.
 
-    source: where its raw files come from; data: settings of the steps that make it, by name (see `STEPS`);
+    source: what makes its raw files; files: paths of files that the user has, by name; data: settings of the steps
+    that make the data set, `raw` and those of `STEPS`;
     training: model → how it is trained; conditions: model → name → condition.
     """
 
     dataset: str
     source: str
+    files: Mapping[str, str]
     threads: int
     seeds: tuple[int, ...]
     readings: tuple[str, ...]
@@ -109,9 +111,11 @@ class Experiment:
     conditions: Mapping[str, Mapping[str, Condition]]
 
 
-STEPS = {"world": World, "text": Encoding, "pictures": Pictures, "features": Normalisation}
+# What makes the raw files, by source; the other steps are the same for all.
+RAW = {"miniature": World, "genuine": Genuine}
+STEPS = {"text": Encoding, "pictures": Pictures, "features": Normalisation}
 KEYS = ("dataset", "seeds", "readings", "conditions", "datasets")
-DATASET_KEYS = ("source", "threads", *STEPS, "sizes", "training", "playing")
+DATASET_KEYS = ("source", "files", "raw", "threads", *STEPS, "sizes", "training", "playing")
 
 
 def read(config: Mapping[str, Any]) -> Experiment:
@@ -135,7 +139,11 @@ def read(config: Mapping[str, Any]) -> Experiment:
         threads=chosen.get("threads", 1),
         seeds=_list(config["seeds"], int, "seeds"),
         readings=_list(config["readings"], str, "readings"),
-        data={step: checked(kind, chosen.get(step, {}), f"{place}.{step}") for step, kind in STEPS.items()},
+        files=_files(chosen.get("files", {}), f"{place}.files"),
+        data={
+            step: checked(kind, chosen.get(step, {}), f"{place}.{step}")
+            for step, kind in {"raw": RAW[chosen["source"]], **STEPS}.items()
+        },
         sizes=checked(Sizes, chosen.get("sizes", {}), f"{place}.sizes"),
         training={
             model: checked(Training, {"regime": model, **given}, f"{place}.training.{model}")
@@ -149,11 +157,18 @@ def read(config: Mapping[str, Any]) -> Experiment:
 def _check_dataset(given: Any, place: str) -> None:
     for key in mapping(given, place):
         known(key, DATASET_KEYS, place)
-    known(given.get("source"), SOURCES, f"{place}.source")
+    known(given.get("source"), RAW, f"{place}.source")
     if type(given.get("threads", 1)) is not int:
         raise InputError(f"{place}.threads: {given['threads']!r} is not a whole number")
     for model in mapping(given.get("training", {}), f"{place}.training"):
         known(model, MODELS, f"{place}.training")
+
+
+def _files(given: Any, place: str) -> Mapping[str, str]:
+    for name, path in mapping(given, place).items():
+        if not isinstance(path, str):
+            raise InputError(f"{place}.{name}: {path!r} is not a path")
+    return {str(name): path for name, path in given.items()}
 
 
 def _conditions(given: Any) -> Mapping[str, Mapping[str, Condition]]:

@@ -10,6 +10,8 @@ PACKAGE = Path(__file__).parent
 def sources(command: str) -> list[str]:
     """The package's files that a command imports, directly or not, and the data files beside them.
 
+    The paths are relative where they can be, so that what Snakemake remembers of them holds in another clone.
+
     Snakemake does not see the code behind a shell command: declared as inputs, an edited bot replays the games and
     an edited table redoes one job.
     """
@@ -20,7 +22,8 @@ def sources(command: str) -> list[str]:
         if file not in found:
             found.add(file)
             todo += _imported(file)
-    return sorted(map(str, found))
+    here = Path.cwd()
+    return sorted(str(file.relative_to(here) if file.is_relative_to(here) else file) for file in found)
 
 
 @cache

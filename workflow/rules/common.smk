@@ -1,5 +1,5 @@
 import shlex
-
+from dataclasses import replace
 
 # The package is run from its sources, so that no environment has to have it installed.
 shell.prefix(f"export PYTHONPATH={shlex.quote(str(Path(workflow.basedir, 'src')))}; ")
@@ -14,6 +14,22 @@ wildcard_constraints:
 
 def flagged(settings):
     return shlex.join(flags(settings))
+
+
+def training_flags(wildcards):
+    training = replace(experiment.training[wildcards.model], seed=int(wildcards.seed))
+    return flagged(experiment.sizes) + " " + flagged(training)
+
+
+def condition_of(wildcards):
+    return experiment.conditions[wildcards.model][wildcards.condition]
+
+
+def control(wildcards):
+    """A condition that starts late takes the rounds before from the one without tampering."""
+    if condition_of(wildcards).start > 1:
+        return f"{RESULTS}/{wildcards.model}-seed{wildcards.seed}/{wildcards.reading}/none.h5"
+    return []
 
 
 DATA = f"data/{experiment.dataset}"

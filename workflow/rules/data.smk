@@ -9,14 +9,36 @@ if experiment.source == "miniature":
         output:
             expand(f"{RAW}/visdial_0.9_{{split}}.zip", split=["train", "val"]),
             expand(f"{RAW}/{{split}}2014.zip", split=["train", "val"]),
-        params:
-            flags=flagged(experiment.data["world"]),
         log:
             f"logs/{experiment.dataset}/miniature.log",
         conda:
             "../envs/torch.yaml"
+        params:
+            out=lambda _, output: Path(output[0]).parent,
+            flags=flagged(experiment.data["raw"]),
         shell:
-            "python -m cooperation miniature --out {RAW:q} {params.flags} > {log:q} 2>&1"
+            "python -m cooperation miniature --out {params.out:q} {params.flags} > {log:q} 2>&1"
+
+
+if experiment.source == "genuine":
+
+    rule genuine:
+        input:
+            dialogs=experiment.files["dialogs"],
+            code=sources("genuine"),
+        output:
+            expand(f"{RAW}/visdial_0.9_{{split}}.zip", split=["train", "val"]),
+            expand(f"{RAW}/{{split}}2014.zip", split=["train", "val"]),
+        log:
+            f"logs/{experiment.dataset}/genuine.log",
+        conda:
+            "../envs/torch.yaml"
+        params:
+            out=lambda _, output: Path(output[0]).parent,
+            flags=flagged(experiment.data["raw"]),
+        shell:
+            "python -m cooperation genuine --dialogs {input.dialogs:q} --out {params.out:q} {params.flags}"
+            " > {log:q} 2>&1"
 
 
 rule encode:
@@ -26,12 +48,12 @@ rule encode:
         code=sources("encode"),
     output:
         f"{DATA}/dialogs.h5",
-    params:
-        flags=flagged(experiment.data["text"]),
     log:
         f"logs/{experiment.dataset}/encode.log",
     conda:
         "../envs/torch.yaml"
+    params:
+        flags=flagged(experiment.data["text"]),
     shell:
         "python -m cooperation encode --train {input.train:q} --val {input.val:q} --out {output:q}"
         " {params.flags} > {log:q} 2>&1"
@@ -43,13 +65,13 @@ rule extract:
         code=sources("extract"),
     output:
         f"{DATA}/fc7_{{split}}.h5",
-    params:
-        flags=flagged(experiment.data["pictures"]),
     log:
         f"logs/{experiment.dataset}/extract_{{split}}.log",
-    threads: experiment.threads
     conda:
         "../envs/torch.yaml"
+    threads: experiment.threads
+    params:
+        flags=flagged(experiment.data["pictures"]),
     shell:
         "python -m cooperation extract --images {input.images:q} --split {wildcards.split} --out {output:q}"
         " {params.flags} > {log:q} 2>&1"
@@ -62,12 +84,12 @@ rule normalise:
         code=sources("normalise"),
     output:
         f"{DATA}/features.h5",
-    params:
-        flags=flagged(experiment.data["features"]),
     log:
         f"logs/{experiment.dataset}/normalise.log",
     conda:
         "../envs/torch.yaml"
+    params:
+        flags=flagged(experiment.data["features"]),
     shell:
         "python -m cooperation normalise --train {input.train:q} --val {input.val:q} --out {output:q}"
         " {params.flags} > {log:q} 2>&1"

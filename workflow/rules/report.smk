@@ -1,3 +1,5 @@
+PUBLISHED = "paper/published.csv"
+
 ALL_RESULTS = [
     f"{RESULTS}/{model}-seed{seed}/{reading}/{condition}.h5"
     for model, conditions in experiment.conditions.items()
@@ -5,12 +7,84 @@ ALL_RESULTS = [
     for seed in experiment.seeds
     for reading in experiment.readings
 ]
+# The page shows one dialog under these.
+SHOWN = [
+    f"{RESULTS}/dialog-seed{experiment.seeds[0]}/{experiment.readings[0]}/{condition}.h5"
+    for condition in ("none", "image-from1", "answer-from1-p1")
+    if condition in experiment.conditions.get("dialog", {})
+]
 
 
-rule report:
+rule summarise:
     input:
-        ALL_RESULTS,
+        results=ALL_RESULTS,
+        code=sources("summarise"),
+    output:
+        f"{REPORT}/mpr.csv",
+    log:
+        f"logs/{experiment.dataset}/summarise.log",
+    conda:
+        "../envs/report.yaml"
+    shell:
+        "python -m cooperation summarise {input.results:q} --out {output:q} > {log:q} 2>&1"
+
+
+rule table:
+    input:
+        summary=f"{REPORT}/mpr.csv",
+        published=PUBLISHED,
+        code=sources("table"),
+    output:
+        report(
+            f"{REPORT}/table_{{table}}.html",
+            caption="../report/table.rst",
+            category="Tables",
+            labels={"table": "{table}"},
+        ),
+        multiext(f"{REPORT}/table_{{table}}", ".csv", ".md", ".tex"),
+    log:
+        f"logs/{experiment.dataset}/table_{{table}}.log",
+    conda:
+        "../envs/report.yaml"
+    shell:
+        "python -m cooperation table {wildcards.table} --summary {input.summary:q}"
+        " --published {input.published:q} --out {output:q} > {log:q} 2>&1"
+
+
+rule figure:
+    input:
+        summary=f"{REPORT}/mpr.csv",
+        code=sources("figure"),
+    output:
+        report(
+            f"{REPORT}/figure_{{figure}}.svg",
+            caption="../report/figure.rst",
+            category="Figures",
+            labels={"figure": "{figure}"},
+        ),
+        multiext(f"{REPORT}/figure_{{figure}}", ".pdf", ".png"),
+    log:
+        f"logs/{experiment.dataset}/figure_{{figure}}.log",
+    conda:
+        "../envs/report.yaml"
+    shell:
+        "python -m cooperation figure {wildcards.figure} --summary {input.summary:q} --out {output:q} > {log:q} 2>&1"
+
+
+rule page:
+    input:
+        summary=f"{REPORT}/mpr.csv",
+        tables=expand(f"{REPORT}/table_{{table}}.csv", table=[1, 2]),
+        figures=expand(f"{REPORT}/figure_{{figure}}.svg", figure=["1a", "1b"]),
+        results=SHOWN,
+        dialogs=f"{DATA}/dialogs.h5",
+        code=sources("report"),
     output:
         f"{REPORT}/index.html",
+    log:
+        f"logs/{experiment.dataset}/page.log",
+    conda:
+        "../envs/report.yaml"
     shell:
-        "touch {output}"
+        "python -m cooperation report --summary {input.summary:q} --tables {input.tables:q} --figures {input.figures:q}"
+        " --results {input.results:q} --dialogs {input.dialogs:q} --out {output:q} > {log:q} 2>&1"

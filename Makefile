@@ -1,0 +1,37 @@
+# make: everything, from raw files to reports/miniature/index.html.  make test: all checks and tests.
+PYTHON ?= python3
+BIN := .venv/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.PHONY: all test check lock clean
+all: .venv/installed
+	snakemake --cores all
+
+# Tests run two at a time; those of the whole workflow come first, since they take longest.
+test: check
+	pytest -n 2 --dist worksteal
+
+check: .venv/installed
+	ruff check
+	ruff format --check
+	mypy
+	lint-imports
+	snakefmt --check Snakefile workflow
+	snakemake --lint
+
+.venv/installed: requirements.txt pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --require-hashes -r requirements.txt
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
+	touch $@
+
+# After a change of pyproject.toml's dependencies; needs uv.
+lock:
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --extra dev \
+		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" pyproject.toml -o requirements.txt
+
+# What the workflow made; the environment stays.
+clean:
+	rm -rf data checkpoints results logs .snakemake
+	find reports -mindepth 1 -maxdepth 1 -type d -exec rm -r {} +
