@@ -1,4 +1,4 @@
-"""JSON and pictures read out of zip archives, without unpacking them."""
+"""JSON and pictures read out of zip archives, without unpacking them, or from an unpacked folder."""
 
 import os
 import re
@@ -28,11 +28,11 @@ def read_json_text(path: Path) -> str:
 
 
 def picture_names(path: Path) -> dict[int, str]:
-    """Image id → member name of every JPEG in an archive, in order of the ids; the id is the number in its name."""
-    with _readable(path), ZipFile(path) as archive:
-        names = [name for name in _inside(path, archive) if name.lower().endswith((".jpg", ".jpeg"))]
+    """Image id → name of every JPEG in an archive or folder, in order of the ids; the id is the number in its name."""
     found: dict[int, str] = {}
-    for name in names:
+    for name in _names(path):
+        if not name.lower().endswith((".jpg", ".jpeg")):
+            continue
         number = PICTURE.search(name)
         if number is None:
             raise InputError(f"{path}: {name} carries no image id; name it as COCO does, …_000000123456.jpg")
@@ -45,8 +45,10 @@ def picture_names(path: Path) -> dict[int, str]:
 
 
 def read_member(path: Path, name: str) -> bytes:
-    """The bytes of one member of an archive; the archive stays open for the next one."""
+    """The bytes of one member of an archive, which stays open for the next one, or of one file of a folder."""
     with _readable(path, f", {name}"):
+        if path.is_dir():
+            return (path / name).read_bytes()
         return _kept_open(path, os.getpid()).read(name)
 
 
@@ -65,6 +67,13 @@ def _readable(path: Path, member: str = "") -> Iterator[None]:
     # What zipfile raises for cut, overwritten, encrypted and exotically packed archives.
     except (BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
         raise InputError(f"{path}{member}: damaged or cut short ({error}); delete it and download it again") from error
+
+
+def _names(path: Path) -> list[str]:
+    if path.is_dir():
+        return sorted(str(file.relative_to(path)) for file in path.rglob("*") if file.is_file())
+    with _readable(path), ZipFile(path) as archive:
+        return _inside(path, archive)
 
 
 def _inside(path: Path, archive: ZipFile) -> list[str]:

@@ -1,6 +1,7 @@
 """VGG-16's fc7 after ReLU: 4096 numbers a picture, the features of the paper."""
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,25 +17,30 @@ from torchvision.transforms import functional
 from tqdm import tqdm
 
 from cooperation.archives import read_member
+from cooperation.devices import device
 from cooperation.files import InputError
 from cooperation.messages import Floats
 from cooperation.pictures import decode
 from cooperation.settings import setting
 
 FEATURES = 4096
+# Below this VGG-16's five poolings leave nothing.
+SMALLEST = 32
+HASH_IN_NAME = re.compile(r"-([0-9a-f]{8,64})\.pth$")
 IMAGENET = {"mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]}
 CAFFE_BGR = torch.tensor([103.939, 116.779, 123.68]).view(3, 1, 1)
 
 
 def caffe(picture: Image.Image) -> Tensor:
     """The Caffe kind: the whole picture at 224×224, blue-green-red, 0–255 minus the means: [3, 224, 224]."""
-    resized = functional.resize(picture, [224, 224])
-    return functional.pil_to_tensor(resized).flip(0).float() - CAFFE_BGR
+    pixels: Tensor = functional.pil_to_tensor(functional.resize(picture, [224, 224]))
+    return pixels.flip(0).float() - CAFFE_BGR
 
 
 def small(picture: Image.Image) -> Tensor:
     """The picture at its own size with ImageNet's mean and deviation, for small made-up worlds: [3, height, width]."""
-    return functional.normalize(functional.to_tensor(picture), **IMAGENET)
+    pixels: Tensor = functional.normalize(functional.to_tensor(picture), **IMAGENET)
+    return pixels
 
 
 PREPROCESSINGS: Mapping[str, Callable[[Image.Image], Tensor]] = {
@@ -54,7 +60,11 @@ class Extraction:
     )
     batch: int = setting(64, "pictures that go through VGG-16 together")
     workers: int = setting(0, "processes that decode pictures; 0 decodes in the main one")
-    device: str = setting("auto", "where VGG-16 runs; auto takes a GPU where there is one", ("auto", "cpu", "cuda"))
+
+    def __post_init__(self) -> None:
+        for name, least in {"batch": 1, "workers": 0}.items():
+            if getattr(self, name) < least:
+                raise InputError(f"extract: {name} is {getattr(self, name)}; choose at least {least}")
 
 
 def untrained(seed: int) -> tuple[nn.Module, str]:
@@ -66,15 +76,25 @@ def untrained(seed: int) -> tuple[nn.Module, str]:
 
 
 def trained(weights: Path) -> tuple[nn.Module, str]:
-    """VGG-16 up to fc7 with the weights of a local file (torchvision's .pth), and the label with its hash."""
+    """VGG-16 up to fc7 with the weights of a local file (torchvision's .pth), and the label with its hash.
+
+    A name that ends as torchvision's do (vgg16-397923af.pth) must be followed by a hash that begins so.
+    """
     try:
         with weights.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        address = VGG16_Weights.IMAGENET1K_V1.url
+        raise InputError(f"{weights}: cannot be read ({error.strerror}); download {address}") from error
+    promised = HASH_IN_NAME.search(weights.name)
+    if promised and not digest.startswith(promised[1]):
+        raise InputError(f"{weights}: its sha256 is {digest[:8]}…, not {promised[1]}…; delete it and download it again")
+    try:
         state = torch.load(weights, map_location="cpu", weights_only=True)
         with torch.device("meta"):
             network = vgg16(init_weights=False)
         network.load_state_dict(state, assign=True)
-    except Exception as error:  # torch.load has no exception of its own for a damaged file
+    except Exception as error:  # torch has no exception of its own for a foreign file
         reason = str(error).strip().splitlines()[0]
         raise InputError(f"{weights}: not the weights of VGG-16 ({reason}); download them again") from error
     return _up_to_fc7(network), f"{weights.name}, sha256 {digest}"
@@ -105,25 +125,27 @@ class Pictures(Dataset[Tensor | InputError]):
             return error
 
 
-def collate(pictures: Sequence[Tensor | InputError]) -> Tensor:
-    """Stack pictures of one size: [batch, 3, height, width]."""
+def collate(pictures: Sequence[Tensor | InputError], path: Path) -> Tensor:
+    """Stack pictures of one size: [batch, 3, height, width]; what is wrong with one is raised here."""
     tensors = []
     for picture in pictures:
         if isinstance(picture, InputError):
             raise picture
         tensors.append(picture)
-    if len({tensor.shape for tensor in tensors}) > 1:
-        raise InputError("pictures of different sizes; choose the preprocessing torchvision or caffe")
+    sizes = {(picture.shape[1], picture.shape[2]) for picture in tensors}
+    if len(sizes) > 1 or min(min(size) for size in sizes) < SMALLEST:
+        found = " and ".join(f"{width}×{height}" for height, width in sorted(sizes)[:2])
+        raise InputError(
+            f"{path}: pictures of {found} pixels; the preprocessing small needs one size of at least "
+            f"{SMALLEST}×{SMALLEST}, choose torchvision or caffe"
+        )
     return torch.stack(tensors)
 
 
 @torch.inference_mode()
 def extract(path: Path, names: Sequence[str], network: nn.Module, settings: Extraction) -> Floats:
     """Features of the archive's pictures in the order of `names`: [pictures, 4096]."""
-    device = settings.device
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    network.to(device)
+    network.to(device())
     batches = DataLoader(
         Pictures(path, names, settings.preprocessing),
         settings.batch,
@@ -134,7 +156,7 @@ def extract(path: Path, names: Sequence[str], network: nn.Module, settings: Extr
     done = 0
     with tqdm(total=len(names), desc="extract", unit="picture", disable=None) as progress:
         for pictures in batches:
-            vectors[done : done + len(pictures)] = network(collate(pictures).to(device)).cpu().numpy()
+            vectors[done : done + len(pictures)] = network(collate(pictures, path).to(device())).cpu().numpy()
             done += len(pictures)
             progress.update(len(pictures))
     return vectors

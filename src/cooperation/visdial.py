@@ -21,6 +21,8 @@ from cooperation.messages import ROUNDS, Ints
 
 OPTIONS = 100
 REMEDY = "download the file again or correct it"
+# What JSON calls the types that are asked for; options are packed while they are read, see `_compact`.
+KINDS = {dict: "an object", list: "a list", array: "a list", str: "a text", int: "a whole number"}
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ def read_visdial(path: Path, split: str, cut_short: str = "stop") -> VisDial:
         caption = _get(dialog, "caption", str, place)
         if not caption.strip():
             raise InputError(f"{place}: 'caption' is empty; {REMEDY}")
+        _check_storable(caption, f"{place}: 'caption'")
         rounds = _get(dialog, "dialog", list, place)
         if not _complete(rounds, place, cut_short):
             continue
@@ -108,21 +111,32 @@ def _compact(found: dict[str, Any]) -> dict[str, Any]:
 
 def _get(found: Any, key: str, kind: type, place: str) -> Any:
     if not isinstance(found, dict):
-        raise InputError(f"{place}: a {type(found).__name__} instead of an object with {key!r}; {REMEDY}")
+        raise InputError(f"{place}: {_kind(found)} instead of an object with {key!r}; {REMEDY}")
     if key not in found:
         raise InputError(f"{place}: {key!r} is missing; {REMEDY}")
     value = found[key]
     if not isinstance(value, kind) or isinstance(value, bool):
-        raise InputError(f"{place}: {key!r} is a {type(value).__name__}, not a {kind.__name__}; {REMEDY}")
+        raise InputError(f"{place}: {key!r} is {_kind(value)}, not {KINDS[kind]}; {REMEDY}")
     return value
+
+
+def _kind(value: Any) -> str:
+    return "empty" if value is None else KINDS.get(type(value), f"a {type(value).__name__}")
 
 
 def _texts(data: Mapping[str, Any], name: str, path: Path) -> list[str]:
     texts: list[str] = _get(data, name, list, f"{path}: data")
     for number, text in enumerate(texts):
         if not isinstance(text, str):
-            raise InputError(f"{path}: data: {name}[{number}] is a {type(text).__name__}, not a text; {REMEDY}")
+            raise InputError(f"{path}: data: {name}[{number}] is {_kind(text)}, not a text; {REMEDY}")
+        _check_storable(text, f"{path}: data: {name}[{number}]")
     return texts
+
+
+def _check_storable(text: str, place: str) -> None:
+    # JSON can escape what no file of UTF-8 strings can hold.
+    if "\0" in text or not (text.isascii() or text.encode(errors="ignore").decode() == text):
+        raise InputError(f"{place} holds a zero byte or half a character; {REMEDY}")
 
 
 def _image_id(dialog: Any, seen: Mapping[int, int], place: str) -> int:

@@ -1,0 +1,124 @@
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cooperation.files import InputError
+from cooperation.messages import Messages
+from cooperation.store import (
+    Dialogs,
+    FeatureParts,
+    Features,
+    read_dialogs,
+    read_features,
+    read_vocabulary,
+    write_dialogs,
+    write_feature_blocks,
+    write_features,
+)
+from cooperation.text import Vocabulary
+
+PLACE = Path("features.h5")
+
+
+def dialogs(ids=(4, 9)):
+    count = len(ids)
+    turns = Messages(np.tile(np.arange(1, 4, dtype=np.int32), (count, 10, 1)), np.full((count, 10), 3, np.int32))
+    return Dialogs(np.array(ids, np.int64), Messages.of([[1, 2]] * count), turns, turns)
+
+
+def features(ids, **attributes):
+    """The vector of an image is its id and twice its id."""
+    ids = np.array(ids, np.int64)
+    return Features(ids, np.stack([ids, 2 * ids], 1).astype(np.float32), attributes)
+
+
+def test_dialogs_and_vocabulary_come_back(tmp_path):
+    vocabulary = Vocabulary.of(["a", "naïve", "n't", "UNK"])
+    path = tmp_path / "new" / "d.h5"
+    write_dialogs(path, vocabulary, {"train": dialogs(), "val": dialogs([7])}, {"threshold": 5})
+    assert read_vocabulary(path) == vocabulary
+    found = read_dialogs(path, "train")
+    assert found.image_ids.tolist() == [4, 9]
+    assert found.captions.lists() == [[1, 2], [1, 2]]
+    assert found.answers.tokens.shape == (2, 10, 3)
+    assert len(read_dialogs(path, "val")) == 1
+
+
+def test_features_come_back(tmp_path):
+    path = tmp_path / "f.h5"
+    write_features(path, {"train": features([3, 1]), "val": features([8])}, {"layer": "fc7", "length": 2.5})
+    found = read_features(path, "train")
+    assert found.image_ids.tolist() == [3, 1]
+    assert found.vectors.tolist() == [[3, 6], [1, 2]]
+    assert found.attributes == {"layer": "fc7", "length": 2.5}
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=1, unique=True), st.data())
+def test_features_are_joined_by_id(ids, data):
+    asked = data.draw(st.lists(st.sampled_from(ids)))
+    found = features(ids).of(np.array(asked, np.int64), PLACE)
+    assert found[:, 0].tolist() == asked
+
+
+@pytest.mark.parametrize("missing", [0, 4, 99])
+def test_a_missing_image_is_named(missing):
+    with pytest.raises(InputError, match=rf"features\.h5: no features of image {missing} \(1 images missing\)"):
+        features([3, 1, 5]).of(np.array([1, missing, 5]), PLACE)
+
+
+def test_blocks_are_the_vectors_of_all_files_in_order(tmp_path):
+    paths = [tmp_path / "1.h5", tmp_path / "2.h5"]
+    write_features(paths[0], {"val": features([5, 2, 9])}, {})
+    write_features(paths[1], {"val": features([1])}, {})
+    parts = FeatureParts.of(paths, "val")
+    assert parts.image_ids.tolist() == [5, 2, 9, 1]
+    blocks = list(parts.blocks(2))
+    assert [len(block) for block in blocks] == [2, 1, 1]
+    assert np.concatenate(blocks)[:, 0].tolist() == [5, 2, 9, 1]
+
+
+@pytest.mark.parametrize("damage", [lambda raw: raw[: len(raw) // 2], lambda _: b"", lambda _: b"no HDF5" * 99])
+def test_damaged_files_are_named(tmp_path, damage):
+    path = tmp_path / "f.h5"
+    write_features(path, {"val": features(range(999))}, {})
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(InputError, match=r"f\.h5: damaged or not of this kind .*; delete it"):
+        read_features(path, "val")
+
+
+def test_flipped_bits_are_noticed(tmp_path):
+    path = tmp_path / "f.h5"
+    write_features(path, {"val": features(range(999))}, {})
+    raw = bytearray(path.read_bytes())
+    at = raw.index(np.array([500, 1000, 501], "<f4").tobytes())
+    raw[at] ^= 0xFF
+    path.write_bytes(raw)
+    with pytest.raises(InputError, match=r"f\.h5: damaged"):
+        read_features(path, "val")
+
+
+def test_missing_files_and_splits(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        read_features(tmp_path / "f.h5", "val")
+    write_features(tmp_path / "f.h5", {"val": features([1])}, {})
+    with pytest.raises(InputError, match=r"f\.h5: damaged or not of this kind .*train"):
+        read_features(tmp_path / "f.h5", "train")
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path):
+    path = tmp_path / "f.h5"
+    write_features(path, {"val": features([1])}, {"old": True})
+
+    def blocks():
+        yield np.ones((1, 2), np.float32)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_feature_blocks(path, {"val": (np.array([1, 2]), blocks())}, {})
+    with h5py.File(path) as file:
+        assert file.attrs["old"]
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,242 @@
+import hashlib
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from small_files import album, jpeg, picture
+from torch import nn
+from torchvision.models import VGG16_Weights, vgg16
+
+from cooperation import vgg
+from cooperation.archives import picture_names
+from cooperation.cli import main
+from cooperation.files import InputError
+from cooperation.store import FeatureParts, read_features
+from cooperation.vgg import Extraction, extract, trained, untrained
+
+PHOTOS = Path("../shared/data/photos")
+
+
+class Tiny(nn.Module):
+    """Something with the parts of VGG-16 that takes no time."""
+
+    def __init__(self, **_):
+        super().__init__()
+        self.features = nn.Conv2d(3, 4, 3, 8)
+        self.avgpool = nn.AdaptiveAvgPool2d((2, 2))
+        self.classifier = nn.Sequential(
+            nn.Linear(16, 8), nn.ReLU(), nn.Dropout(), nn.Linear(8, vgg.FEATURES), nn.ReLU(), nn.Dropout()
+        )
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    monkeypatch.setattr(vgg, "vgg16", Tiny)
+
+
+without_vgg = pytest.mark.usefixtures("tiny")
+
+
+@pytest.fixture
+def pictures(tmp_path):
+    """Seven pictures of odd kinds and sizes."""
+    images = {number: picture(number, 300 + 10 * number, 260) for number in range(1, 6)}
+    kinds = images | {4: images[4].convert("L"), 5: images[5].convert("CMYK"), 6: picture(6).resize((300, 1))}
+    return album(tmp_path / "train2014.zip", {number: jpeg(image) for number, image in kinds.items()})
+
+
+def run(monkeypatch, *words):
+    monkeypatch.setattr("sys.argv", ["cooperation", *map(str, words)])
+    main()
+
+
+def test_features_are_those_of_torchvision_called_directly(tmp_path, monkeypatch):
+    direct = vgg16().eval()
+    monkeypatch.setattr(vgg, "vgg16", lambda: direct)
+    images = {number: picture(number, 300, 260) for number in (1, 2)}
+    if PHOTOS.exists():
+        images |= {3: Image.open(next(PHOTOS.glob("*.jpg")))}
+    path = album(tmp_path / "train2014.zip", {number: jpeg(image) for number, image in images.items()})
+    network, _ = untrained(1)
+    found = extract(path, list(picture_names(path).values()), network, Extraction(batch=2))
+
+    prepare = VGG16_Weights.IMAGENET1K_V1.transforms()
+    for row, image in zip(found, images.values(), strict=True):
+        (tmp_path / "one.jpg").write_bytes(jpeg(image))
+        with Image.open(tmp_path / "one.jpg") as one, torch.inference_mode():
+            hidden = direct.features(prepare(one.convert("RGB"))[None])
+            hidden = torch.flatten(direct.avgpool(hidden), 1)
+            for layer in list(direct.classifier)[:5]:
+                hidden = layer(hidden)
+        np.testing.assert_allclose(row, hidden[0].numpy(), atol=1e-5 * np.abs(row).max())
+    assert (found >= 0).all()
+    assert np.abs(found[0] - found[1]).max() > 1e-3 * found.max()
+
+
+def test_preprocessing_of_caffe():
+    # A picture that is red on its left half and blue on its right.
+    image = Image.new("RGB", (64, 32), (255, 0, 0))
+    image.paste((0, 0, 255), (32, 0, 64, 32))
+    found = vgg.caffe(image)
+    assert found.shape == (3, 224, 224)
+    left, right = found[:, 100, 10].tolist(), found[:, 100, 213].tolist()
+    assert left == pytest.approx([0 - 103.939, 0 - 116.779, 255 - 123.68], abs=1e-3)
+    assert right == pytest.approx([255 - 103.939, 0 - 116.779, 0 - 123.68], abs=1e-3)
+
+
+def test_preprocessing_of_small_pictures():
+    found = vgg.small(Image.new("RGB", (48, 40), (255, 0, 51)))
+    assert found.shape == (3, 40, 48)
+    expected = [(1 - 0.485) / 0.229, (0 - 0.456) / 0.224, (0.2 - 0.406) / 0.225]
+    assert found[:, 3, 5].tolist() == pytest.approx(expected, abs=1e-5)
+
+
+@without_vgg
+def test_untrained_weights_follow_from_the_seed_and_leave_the_generator():
+    torch.manual_seed(5)
+    state = torch.get_rng_state()
+    (first, label), (again, _), (other, _) = (untrained(seed) for seed in (1, 1, 2))
+    first, again, other = (network[0].weight for network in (first, again, other))
+    assert label == "untrained, seed 1"
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+@without_vgg
+@pytest.mark.parametrize("preprocessing", ["torchvision", "caffe"])
+def test_batches_and_workers_change_nothing(pictures, preprocessing):
+    names = list(picture_names(pictures).values())
+    network, _ = untrained(1)
+    alone = extract(pictures, names, network, Extraction(preprocessing, batch=1))
+    together = extract(pictures, names, network, Extraction(preprocessing, batch=4, workers=2))
+    assert alone.shape == (6, vgg.FEATURES)
+    np.testing.assert_allclose(alone, together, atol=1e-5)
+    turned = extract(pictures, names[::-1], network, Extraction(preprocessing))
+    np.testing.assert_allclose(turned[::-1], alone, atol=1e-5)
+
+
+@without_vgg
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_broken_picture_is_one_line_with_its_name(tmp_path, monkeypatch, capsys, workers):
+    whole = jpeg(picture(1, 300, 300))
+    path = album(tmp_path / "train2014.zip", {1: whole, 2: whole[: len(whole) // 2]})
+    words = ["extract", "--images", path, "--split", "train", "--out", tmp_path / "f.h5", "--workers", workers]
+    with pytest.raises(SystemExit) as caught:
+        run(monkeypatch, *words)
+    assert caught.value.code == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert f"{path}, train2014/COCO_train2014_000000000002.jpg: cannot be decoded" in error
+    assert [file.name for file in tmp_path.iterdir()] == ["train2014.zip"]
+
+
+@without_vgg
+@pytest.mark.parametrize(
+    ("sizes", "words"), [([(40, 40), (50, 40)], "40×40 and 50×40"), ([(20, 40)], "20×40"), ([(40, 8)], "40×8")]
+)
+def test_small_pictures_of_several_sizes_or_too_small(tmp_path, sizes, words):
+    path = album(tmp_path / "a.zip", {n: jpeg(picture(n, *size)) for n, size in enumerate(sizes)})
+    with pytest.raises(InputError, match=rf"a\.zip: pictures of {words} pixels"):
+        extract(path, list(picture_names(path).values()), untrained(1)[0], Extraction("small"))
+
+
+@pytest.mark.parametrize("settings", [{"batch": 0}, {"workers": -1}])
+def test_impossible_settings(settings):
+    with pytest.raises(InputError, match="choose at least"):
+        Extraction(**settings)
+
+
+@without_vgg
+def test_weights_of_a_file(tmp_path):
+    network = Tiny()
+    path = tmp_path / "mine.pth"
+    torch.save(network.state_dict(), path)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    found, label = trained(path)
+    assert label == f"mine.pth, sha256 {digest}"
+    assert not found.training
+    assert torch.equal(found[0].weight, network.features.weight)
+    good = tmp_path / f"vgg16-{digest[:8]}.pth"
+    good.write_bytes(path.read_bytes())
+    assert trained(good)[1] == f"{good.name}, sha256 {digest}"
+
+
+@without_vgg
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("vgg16-397923af.pth", b"x", "its sha256 is .*, not 397923af…; delete it and download it again"),
+        ("mine.pth", b"x", "not the weights of VGG-16"),
+        ("mine.pth", {"other": torch.zeros(2)}, "not the weights of VGG-16"),
+        ("mine.pth", None, r"cannot be read \(No such file or directory\); download https://download.pytorch.org"),
+    ],
+)
+def test_unusable_weights(tmp_path, name, content, words):
+    path = tmp_path / name
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    elif content:
+        torch.save(content, path)
+    with pytest.raises(InputError, match=words) as caught:
+        trained(path)
+    assert "\n" not in str(caught.value)
+
+
+@without_vgg
+def test_weights_that_would_run_code_are_not_loaded(tmp_path):
+    class Evil:
+        def __reduce__(self):
+            return (Path.touch, (tmp_path / "ran",))
+
+    torch.save({"a": Evil()}, tmp_path / "mine.pth")
+    with pytest.raises(InputError, match="not the weights of VGG-16"):
+        trained(tmp_path / "mine.pth")
+    assert not (tmp_path / "ran").exists()
+
+
+@without_vgg
+def test_command_writes_how_the_features_were_made(pictures, tmp_path, monkeypatch):
+    out = tmp_path / "f.h5"
+    run(monkeypatch, "extract", "--images", pictures, "--split", "train", "--out", out, "--seed", 3)
+    found = read_features(out, "train")
+    assert found.image_ids.tolist() == [1, 2, 3, 4, 5, 6]
+    assert found.attributes == {
+        "extractor": "VGG-16 (torchvision)",
+        "layer": "fc7 after ReLU",
+        "weights": "untrained, seed 3",
+        "preprocessing": "torchvision",
+        "archive_train": "train2014.zip",
+    }
+    with h5py.File(out) as file:
+        assert file["images_train"].dtype == np.float32
+
+
+@without_vgg
+def test_shards_together_are_the_whole(pictures, tmp_path, monkeypatch):
+    whole, shards = tmp_path / "f.h5", [tmp_path / f"f{part}.h5" for part in (1, 2, 3, 4)]
+    run(monkeypatch, "extract", "--images", pictures, "--split", "train", "--out", whole)
+    for part, path in enumerate(shards, 1):
+        run(monkeypatch, "extract", "--images", pictures, "--split", "train", "--out", path, "--shard", f"{part}/4")
+    joined = FeatureParts.of(shards, "train")
+    assert sorted(joined.image_ids.tolist()) == [1, 2, 3, 4, 5, 6]
+    expected = read_features(whole, "train").of(joined.image_ids, whole)
+    np.testing.assert_allclose(np.concatenate(list(joined.blocks())), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("shard", ["0/4", "5/4", "x", "1", "1/0", "-1/2"])
+def test_impossible_shards(monkeypatch, capsys, shard):
+    with pytest.raises(SystemExit) as caught:
+        run(monkeypatch, "extract", "--images", "a.zip", "--split", "train", "--out", "f.h5", f"--shard={shard}")
+    assert caught.value.code == 2
+    assert "is not I/N with 1 ≤ I ≤ N" in capsys.readouterr().err
+
+
+@without_vgg
+def test_more_shards_than_pictures(pictures, tmp_path, monkeypatch, capsys):
+    with pytest.raises(SystemExit):
+        run(monkeypatch, "extract", "--images", pictures, "--split", "train", "--out", tmp_path / "f", "--shard", "9/9")
+    assert "has fewer pictures than 9 shards" in capsys.readouterr().err
