@@ -1,5 +1,7 @@
 """Captions and dialogs about scenes, in varied words."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from cooperation.messages import ROUNDS
@@ -8,6 +10,15 @@ from cooperation.miniature.world import Scene
 
 Exchange = tuple[str, str]
 """A question (without its question mark, as in VisDial's files) and its answer."""
+
+
+class Caption(NamedTuple):
+    """A caption, its word for the thing, and which of `OPENINGS` it has."""
+
+    text: str
+    noun: str
+    opening: int
+
 
 NOUNS = {
     "ball": ("ball", "sphere"),
@@ -41,30 +52,31 @@ ADJECTIVES = ("color", "size", "pattern")
 MORE = 0.35
 
 
-def write_caption(scene: Scene, random: np.random.Generator) -> tuple[str, str]:
-    """Tell the setting, the shape and sometimes one thing more: the caption, and its word for the thing."""
+def write_caption(scene: Scene, random: np.random.Generator) -> Caption:
+    """Tell the setting, the shape and sometimes one thing more."""
     noun = str(random.choice(NOUNS[scene["shape"]]))
     adjective = scene[str(random.choice(ADJECTIVES))] + " " if random.random() < MORE else ""
-    opening = OPENINGS[int(random.integers(len(OPENINGS)))]
-    return opening.format(thing=adjective + noun, ground=random.choice(GROUNDS[scene["setting"]])), noun
+    opening = int(random.integers(len(OPENINGS)))
+    ground = random.choice(GROUNDS[scene["setting"]])
+    return Caption(OPENINGS[opening].format(thing=adjective + noun, ground=ground), noun, opening)
 
 
-def order_topics(caption: str, wander: float, random: np.random.Generator) -> list[int]:
+def order_topics(opening: int, wander: float, random: np.random.Generator) -> list[int]:
     """Order the topics of the ten rounds, none twice.
 
     The first follows from the caption's opening, the next is the next on the circle of topics that hasn't been asked
     yet; with the chance `wander` either is any other. So a questioner can learn a way through all topics, but an
     answerer can't know what is asked without reading the question.
     """
-    usual = len(caption.split()) % len(TOPICS)
-    open_topics = list(range(len(TOPICS)))
+    usual = opening % len(TOPICS)
+    unasked = list(range(len(TOPICS)))
     order: list[int] = []
     for _ in range(ROUNDS):
         if random.random() < wander:
-            chosen = int(random.choice(open_topics))
+            chosen = int(random.choice(unasked))
         else:
-            chosen = min(open_topics, key=lambda topic: (topic - usual) % len(TOPICS))
-        open_topics.remove(chosen)
+            chosen = min(unasked, key=lambda topic: (topic - usual) % len(TOPICS))
+        unasked.remove(chosen)
         order.append(chosen)
         usual = chosen + 1
     return order

@@ -8,14 +8,15 @@ from PIL import Image, ImageDraw
 
 from cooperation.miniature.world import ATTRIBUTES, Scene
 
-BACKGROUND = {
+GROUND = {
     "grass": (96, 150, 72),
     "sand": (222, 196, 140),
     "snow": (240, 244, 250),
-    "water": (70, 120, 170),
+    "water": (40, 100, 170),
     "stone": (140, 140, 145),
     "soil": (92, 64, 48),
 }
+SKY = {"blue": (130, 190, 250), "gray": (160, 160, 165), "orange": (250, 170, 90), "black": (25, 25, 60)}
 COLOR = {
     "red": (220, 20, 30),
     "orange": (255, 140, 0),
@@ -26,31 +27,39 @@ COLOR = {
     "pink": (255, 130, 190),
     "black": (15, 15, 15),
 }
-RADIUS = {"small": 0.11, "large": 0.22}
-CENTRE = {"left": 0.26, "middle": 0.5, "right": 0.74}
+# Fractions of the picture's width.
+RADIUS = {"small": 0.15, "large": 0.26}
+CENTRE = {"left": 0.28, "middle": 0.5, "right": 0.72}
+HORIZON = 0.42
+JITTER = 0.005
 # Drawn larger and shrunk, which smooths the edges.
 OVERSAMPLE = 4
 
 
 def draw_picture(scene: Scene, random: np.random.Generator, pixels: int) -> bytes:
-    """Draw one scene as a square JPEG, pixels × pixels × 3, with a little noise in shade and place."""
+    """Draw one scene as a square JPEG, pixels × pixels × 3, with a little noise in shades and places."""
     width = pixels * OVERSAMPLE
-    image = Image.new("RGB", (width, width), _shaded(BACKGROUND[scene["setting"]], random))
+    image = Image.new("RGB", (width, width), _shaded(SKY[scene["sky"]], random))
     canvas = ImageDraw.Draw(image)
+    canvas.rectangle((0, HORIZON * width, width, width), fill=_shaded(GROUND[scene["setting"]], random))
     if scene["fence"] == "yes":
         _draw_fence(canvas, width)
     _draw_birds(canvas, ATTRIBUTES["birds"].index(scene["birds"]), random, width)
     _draw_thing(canvas, scene, random, width)
     if scene["frame"] == "yes":
-        canvas.rectangle((0, 0, width - 1, width - 1), outline=(60, 30, 10), width=round(0.05 * width))
+        canvas.rectangle((0, 0, width - 1, width - 1), outline=(90, 50, 20), width=round(0.05 * width))
     buffer = io.BytesIO()
     image.resize((pixels, pixels), Image.Resampling.BOX).save(buffer, "JPEG", quality=90)
     return buffer.getvalue()
 
 
 def _shaded(color: tuple[int, int, int], random: np.random.Generator) -> tuple[int, int, int]:
-    red, green, blue = (int(np.clip(part + random.normal(0, 4), 0, 255)) for part in color)
+    red, green, blue = (int(np.clip(round(part + random.normal(0, 1.5)), 0, 255)) for part in color)
     return red, green, blue
+
+
+def _near(place: float, random: np.random.Generator, width: int) -> float:
+    return (place + random.normal(0, JITTER)) * width
 
 
 def _draw_fence(canvas: ImageDraw.ImageDraw, width: int) -> None:
@@ -60,28 +69,26 @@ def _draw_fence(canvas: ImageDraw.ImageDraw, width: int) -> None:
 
 def _draw_birds(canvas: ImageDraw.ImageDraw, count: int, random: np.random.Generator, width: int) -> None:
     for number in range(count):
-        x, y = (0.25 + 0.25 * number + random.normal(0, 0.01)) * width, (0.14 + random.normal(0, 0.01)) * width
-        half = 0.07 * width
+        x, y = _near(0.22 + 0.28 * number, random, width), _near(0.12, random, width)
+        half = 0.08 * width
         canvas.ellipse(
-            (x - half, y - half / 2, x + half, y + half / 2), fill=(250, 250, 250), outline=(0, 0, 0), width=3
+            (x - half, y - half / 2, x + half, y + half / 2), fill=(250, 250, 250), outline=(0, 0, 0), width=6
         )
 
 
 def _draw_thing(canvas: ImageDraw.ImageDraw, scene: Scene, random: np.random.Generator, width: int) -> None:
-    x = (CENTRE[scene["place"]] + random.normal(0, 0.01)) * width
-    y = (0.53 + random.normal(0, 0.01)) * width
+    x, y = _near(CENTRE[scene["place"]], random, width), _near(0.54, random, width)
     radius = RADIUS[scene["size"]] * width
-    fill = _shaded(COLOR[scene["color"]], random)
     corners = [(x + radius * a, y + radius * b) for a, b in OUTLINE[scene["shape"]]]
-    canvas.polygon(corners, fill=fill)
+    canvas.polygon(corners, fill=_shaded(COLOR[scene["color"]], random))
     if scene["pattern"] == "striped":
-        stripe = Image.new("1", (width, width))
-        ImageDraw.Draw(stripe).polygon(corners, fill=1)
+        inside = Image.new("1", (width, width))
+        ImageDraw.Draw(inside).polygon(corners, fill=1)
         bars = np.zeros((width, width), bool)
-        for offset in (-0.5, 0.1, 0.7):
-            top = y + offset * radius - 0.15 * radius
-            bars[int(top) : int(top + 0.3 * radius)] = True
-        canvas.bitmap((0, 0), Image.fromarray(np.asarray(stripe) & bars), fill=(255, 255, 255))
+        for offset in (-0.45, 0.1, 0.65):
+            top = y + (offset - 0.12) * radius
+            bars[round(top) : round(top + 0.24 * radius)] = True
+        canvas.bitmap((0, 0), Image.fromarray(np.asarray(inside) & bars), fill=(255, 255, 255))
     canvas.polygon(corners, outline=(0, 0, 0), width=3)
 
 

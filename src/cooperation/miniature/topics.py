@@ -42,18 +42,16 @@ def _always(attribute: str, text: str) -> dict[str, str]:
     return dict.fromkeys(ATTRIBUTES[attribute], text)
 
 
-_WARM = ("red", "orange", "yellow", "pink")
 _SOME = ("one", "two", "three")
 
 # The usual order of topics, a circle.
 TOPICS = (
     Topic(
-        "color",
+        "sky",
         (
-            Wording("what color is {it}", _each("color"), 5),
-            Wording("what is the color of {it}", _each("color"), 2),
-            Wording("do you see what color {it} is", _each("color", "yes, {}"), 1),
-            Wording("can you tell me its color", _each("color", "it is {}"), 1),
+            Wording("what color is the sky", _each("sky"), 5),
+            Wording("how does the sky look", _each("sky", "it looks {}"), 2),
+            Wording("is the sky clear", _whether("sky", ("blue",), "yes, clear and blue", "no, it is not"), 1),
         ),
     ),
     Topic(
@@ -63,6 +61,14 @@ TOPICS = (
             Wording("is {it} small", _whether("size", ("small",)), 2),
             Wording("how big is {it}", {"small": "quite small", "large": "very big"}, 1),
             Wording("would you call {it} big", _whether("size", ("large",), "yes, it is huge", "no, it is tiny"), 1),
+        ),
+    ),
+    Topic(
+        "frame",
+        (
+            Wording("is there a frame", _whether("frame", ("yes",)), 5),
+            Wording("does the picture have a border", _whether("frame", ("yes",)), 2),
+            Wording("what is around the picture", {"no": "nothing", "yes": "a brown frame"}, 1),
         ),
     ),
     Topic(
@@ -76,28 +82,11 @@ TOPICS = (
         ),
     ),
     Topic(
-        "frame",
+        "shape",
         (
-            Wording("is there a frame", _whether("frame", ("yes",)), 5),
-            Wording("does the picture have a border", _whether("frame", ("yes",)), 2),
-            Wording("what is around the picture", {"no": "nothing", "yes": "a brown frame"}, 1),
-        ),
-    ),
-    Topic(
-        "birds",
-        (
-            Wording("how many birds are there", _each("birds"), 5),
-            Wording("how many birds can you see", _each("birds", "i see {}"), 2),
-            Wording("are there any birds", _whether("birds", _SOME), 2),
-        ),
-    ),
-    Topic(
-        "pattern",
-        (
-            Wording("is {it} striped", _whether("pattern", ("striped",)), 5),
-            Wording("does {it} have stripes", _whether("pattern", ("striped",)), 2),
-            Wording("is {it} plain", _whether("pattern", ("plain",)), 1),
-            Wording("any pattern on it", {"plain": "not that i can see", "striped": "yes, white stripes"}, 1),
+            Wording("what brand is {it}", _always("shape", "can't tell"), 5),
+            Wording("who made {it}", _always("shape", "i can't tell"), 2),
+            Wording("what is it for", _always("shape", "not sure"), 1),
         ),
     ),
     Topic(
@@ -111,24 +100,35 @@ TOPICS = (
     Topic(
         "color",
         (
-            Wording("is it a warm color", _whether("color", _WARM), 5),
-            Wording("is it a cold color", _whether("color", ("green", "blue", "purple", "black")), 2),
-        ),
-    ),
-    Topic(
-        "setting",
-        (
-            Wording("what brand is {it}", _always("setting", "can't tell"), 3),
-            Wording("who made {it}", _always("setting", "i can't tell"), 2),
-            Wording("what is it for", _always("setting", "not sure"), 1),
+            Wording("what color is {it}", _each("color"), 5),
+            Wording("what is the color of {it}", _each("color"), 2),
+            Wording("do you see what color {it} is", _each("color", "yes, {}"), 1),
+            Wording("can you tell me its color", _each("color", "it is {}"), 1),
         ),
     ),
     Topic(
         "birds",
         (
-            Wording("are there any people", _always("birds", "no"), 3),
+            Wording("how many birds are there", _each("birds"), 5),
+            Wording("how many birds can you see", _each("birds", "i see {}"), 2),
+            Wording("are there any birds", _whether("birds", _SOME), 2),
+        ),
+    ),
+    Topic(
+        "birds",
+        (
+            Wording("are there any people", _always("birds", "no"), 5),
             Wording("do you see any people", _always("birds", "no people"), 2),
             Wording("is anyone there", _always("birds", "no"), 1),
+        ),
+    ),
+    Topic(
+        "pattern",
+        (
+            Wording("is {it} striped", _whether("pattern", ("striped",)), 5),
+            Wording("does {it} have stripes", _whether("pattern", ("striped",)), 2),
+            Wording("is {it} plain", _whether("pattern", ("plain",)), 1),
+            Wording("any pattern on it", {"plain": "not that i can see", "striped": "yes, white stripes"}, 1),
         ),
     ),
 )

@@ -22,6 +22,7 @@ ATTRIBUTES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "pattern": ("plain", "striped"),
         "birds": ("none", "one", "two", "three"),
         "fence": ("no", "yes"),
+        "sky": ("blue", "gray", "orange", "black"),
         "frame": ("no", "yes"),
     }
 )

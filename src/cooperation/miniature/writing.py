@@ -32,9 +32,10 @@ def write_world(world: World, folder: Path) -> list[Path]:
         talk = world.generator(split, "language")
         captions, dialogs = [], []
         for told, asked in zip(truths.captions, truths.dialogs, strict=True):
-            caption, noun = write_caption(told, talk)
-            captions.append(caption)
-            dialogs.append(write_dialog(asked, noun, order_topics(caption, world.wander, talk), talk))
+            caption = write_caption(told, talk)
+            captions.append(caption.text)
+            order = order_topics(caption.opening, world.wander, talk)
+            dialogs.append(write_dialog(asked, caption.noun, order, talk))
         document = compose(split, ids, captions, dialogs, world.generator(split, "options"))
         text = json.dumps(document, separators=(",", ":")).encode()
         written.append(write_zip(folder / f"visdial_0.9_{split}.zip", [(f"visdial_0.9_{split}.json", text)]))
