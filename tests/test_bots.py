@@ -24,9 +24,9 @@ FEATURES = 16
 CPU = torch.device("cpu")
 
 
-def bots(seed=0):
+def bots(seed=0, sizes=SIZES):
     torch.manual_seed(seed)
-    return QuestionerNetwork(VOCABULARY.size, FEATURES, SIZES), AnswererNetwork(VOCABULARY.size, FEATURES, SIZES)
+    return QuestionerNetwork(VOCABULARY.size, FEATURES, sizes), AnswererNetwork(VOCABULARY.size, FEATURES, sizes)
 
 
 def messages(generator, *shape, longest):
@@ -35,13 +35,13 @@ def messages(generator, *shape, longest):
     return Messages(np.where(np.arange(longest) < lengths[..., None], tokens, 0).astype(np.int32), lengths)
 
 
-def made_up(count, seed=0):
+def made_up(count, seed=0, longest=7):
     generator = np.random.default_rng(seed)
     dialogs = Dialogs(
         np.arange(count),
         messages(generator, count, longest=12),
-        messages(generator, count, 10, longest=7),
-        messages(generator, count, 10, longest=4),
+        messages(generator, count, 10, longest=longest),
+        messages(generator, count, 10, longest=min(longest, 4)),
     )
     images = generator.normal(size=(count, FEATURES)).astype(np.float32)
     return dialogs, images / np.linalg.norm(images, axis=1, keepdims=True)
@@ -140,11 +140,30 @@ def test_batch_1_and_batch_64_play_the_same():
         np.testing.assert_allclose(guess[0], guesses[row], rtol=0, atol=1e-5)
 
 
+@pytest.mark.parametrize("reads", ["marked", "bare", "plain"])
+def test_silent_bots_can_play(reads):
+    # All messages are EOS alone or even empty, so bare facts are empty.
+    pair = bots()
+    reading = FORMATS[reads](VOCABULARY)
+    questioner, answerer = QuestionerPlayer(pair[0], VOCABULARY, reading), AnswererPlayer(pair[1], VOCABULARY, reading)
+    dialogs, images = made_up(3)
+    questioner.begin(dialogs.captions)
+    answerer.begin(dialogs.captions)
+    answerer.see(images)
+    for said in (Messages.of([[VOCABULARY.eos]] * 3), Messages.of([[]] * 3)):
+        answerer.hear(said)
+        answerer.answer()
+        answerer.remember(said, said)
+        questioner.remember(said, said)
+        assert np.isfinite(questioner.guess()).all()
+
+
 @pytest.mark.parametrize("regime", ["dialog", "round"])
 def test_eight_dialogs_are_learnt_by_heart(regime):
-    dialogs, images = made_up(8)
-    pair = bots()
-    training = Training(regime=regime, epochs=150 if regime == "dialog" else 60, batch=8, rate=0.01, image_weight=10.0)
+    dialogs, images = made_up(8, longest=3)
+    pair = bots(sizes=Sizes(embedding=16, hidden=64, layers=2))
+    epochs, rate = {"dialog": (150, 0.01), "round": (70, 0.005)}[regime]
+    training = Training(regime=regime, epochs=epochs, batch=8, rate=rate, image_weight=10.0)
     school = School(*pair, training)
     reads = {"dialog": "marked", "round": "plain"}[regime]
     data = lessons(dialogs, images, VOCABULARY, FORMATS[reads](VOCABULARY), CPU)

@@ -55,23 +55,25 @@ class Messages:
         return [row[:n].tolist() for row, n in zip(self.tokens, self.lengths, strict=True)]
 
 
-def _widened(batches: Sequence[Messages]) -> list[Ints]:
+def widened(messages: Messages, width: int) -> Messages:
+    """The same messages, padded to at least `width` tokens."""
+    spare = max(width - messages.tokens.shape[-1], 0)
+    return Messages(np.pad(messages.tokens, [(0, 0)] * messages.lengths.ndim + [(0, spare)]), messages.lengths)
+
+
+def _equally_wide(batches: Sequence[Messages]) -> list[Ints]:
     width = max(batch.tokens.shape[-1] for batch in batches)
-    spare = [width - batch.tokens.shape[-1] for batch in batches]
-    return [
-        np.pad(batch.tokens, [(0, 0)] * batch.lengths.ndim + [(0, more)])
-        for batch, more in zip(batches, spare, strict=True)
-    ]
+    return [widened(batch, width).tokens for batch in batches]
 
 
 def stack_rounds(rounds: Sequence[Messages]) -> Messages:
     """Join one batch a round, each [dialogs, length], into [dialogs, rounds, longest length]."""
-    return Messages(np.stack(_widened(rounds), 1), np.stack([batch.lengths for batch in rounds], 1))
+    return Messages(np.stack(_equally_wide(rounds), 1), np.stack([batch.lengths for batch in rounds], 1))
 
 
 def concatenate(batches: Sequence[Messages], axis: int = 0) -> Messages:
     """Put batches one behind the other along a leading axis, all padded to the longest message."""
-    return Messages(np.concatenate(_widened(batches), axis), np.concatenate([batch.lengths for batch in batches], axis))
+    return Messages(np.concatenate(_equally_wide(batches), axis), np.concatenate([batch.lengths for batch in batches], axis))
 
 
 def join(*parts: Messages) -> Messages:

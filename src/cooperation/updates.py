@@ -45,7 +45,7 @@ class DialogUpdates:
         self.bots = nn.ModuleDict({"questioner": questioner, "answerer": answerer})
         self.questioner, self.answerer = questioner, answerer
         self.image_weight = image_weight
-        self.optimisers = {"both": torch.optim.Adam(self.bots.parameters(), rate)}
+        self.optimisers = {"both": torch.optim.Adam(self.bots.parameters(), rate, fused=True)}
 
     def update(self, batch: Lessons) -> Losses:
         """Learn from a batch; its losses a dialog."""
@@ -73,9 +73,9 @@ class RoundUpdates:
         self.questioner, self.answerer = questioner, answerer
         self.image_weight = image_weight
         self.optimisers = {
-            "question": torch.optim.Adam(questioner.parameters(), rate),
-            "image": torch.optim.Adam(questioner.parameters(), rate),
-            "answer": torch.optim.Adam(answerer.parameters(), rate),
+            "question": torch.optim.Adam(questioner.parameters(), rate, fused=True),
+            "image": torch.optim.Adam(questioner.parameters(), rate, fused=True),
+            "answer": torch.optim.Adam(answerer.parameters(), rate, fused=True),
         }
 
     def update(self, batch: Lessons) -> Losses:

@@ -23,8 +23,8 @@ class Text:
     lengths: Tensor
 
     def flat(self) -> "Text":
-        """All messages in one dimension, without columns that no message uses."""
-        width = int(self.lengths.max())
+        """All messages in one dimension, without columns that no message uses (but one, should all be empty)."""
+        width = max(int(self.lengths.max()), 1)
         return Text(self.tokens[..., :width].reshape(-1, width), self.lengths.reshape(-1))
 
     def rounds(self, which: slice) -> "Text":

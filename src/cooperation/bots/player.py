@@ -9,7 +9,7 @@ import torch
 from cooperation.bots import recurrent
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork, Text
 from cooperation.facts import Format
-from cooperation.messages import Floats, Messages
+from cooperation.messages import Floats, Messages, widened
 from cooperation.text import Vocabulary
 
 # The released program says at most 19 tokens, EOS included (protocol, section 2).
@@ -29,7 +29,8 @@ def _without_gradient(method: Method) -> Method:
 
 def to_text(messages: Messages, device: torch.device) -> Text:
     """Messages of one round [dialogs, length] on the device: [dialogs, 1, length]."""
-    tokens = torch.from_numpy(messages.tokens).long().to(device)
+    # A batch of empty messages still has a column.
+    tokens = torch.from_numpy(widened(messages, 1).tokens).long().to(device)
     return Text(tokens[:, None], torch.from_numpy(messages.lengths).long().to(device)[:, None])
 
 
