@@ -12,7 +12,9 @@ from cooperation.files import InputError
 COMMANDS = {
     "miniature": "make the made-up world: dialogs and pictures in the layout of VisDial 0.9 and COCO",
     "genuine": "make a data set of VisDial 1.0 dialogs and stand-in pictures",
+    "download": "download one file, checked, or accept the one that is there",
     "encode": "tokenise VisDial JSON into one HDF5 file of dialogs",
+    "adopt": "turn the authors' preprocessed dialogs into our file of dialogs",
     "extract": "run VGG-16 over the images of an archive (fc7, 4096 numbers an image)",
     "normalise": "join extracted features into one normalised file",
     "train": "train the questioner and the answerer",
@@ -20,6 +22,7 @@ COMMANDS = {
     "summarise": "average the ranks of all conditions into one table",
     "table": "print one of the paper's tables beside ours",
     "figure": "draw one of the paper's figures",
+    "claims": "check the paper's statements against the results",
     "report": "join tables and figures into one page",
 }
 

@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from cooperation.messages import Messages, Rows
 from cooperation.settings import setting
-from cooperation.store import Dialogs
+from cooperation.store import PARTS, Dialogs
 from cooperation.text import UNKNOWN, Vocabulary, keep_words
 from cooperation.tokeniser import tokenise, tokenise_question
 from cooperation.visdial import VisDial
@@ -69,7 +69,7 @@ def encode(splits: Mapping[str, VisDial], settings: Encoding) -> tuple[Vocabular
         dialogs[split] = Dialogs(
             visdial.image_ids, **{name: part.encoded(vocabulary) for name, part in parts[split].items()}
         )
-        found = _counts(visdial, parts[split], dialogs[split], vocabulary.ids[UNKNOWN])
+        found = _counts(visdial, parts[split], dialogs[split], vocabulary)
         counts |= {f"{split}_{name}": count for name, count in found.items()}
     return vocabulary, dialogs, counts
 
@@ -91,11 +91,9 @@ def _part(name: str, split: Callable[[str], list[str]], texts: list[str], rows: 
     return Part(tokens, positions.reshape(rows.shape), uses, limit)
 
 
-def _counts(visdial: VisDial, parts: Mapping[str, Part], dialogs: Dialogs, unknown: int) -> dict[str, Any]:
+def _counts(visdial: VisDial, parts: Mapping[str, Part], dialogs: Dialogs, vocabulary: Vocabulary) -> dict[str, Any]:
     answers = np.array([visdial.answers[row].strip().lower() for row in visdial.answer_rows.flat])
     first = [tokens[:1] in (["yes"], ["no"]) for tokens in parts["answers"].texts]
-    ids = [getattr(dialogs, name).tokens for name in parts]
-    lengths = {name: getattr(dialogs, name).lengths for name in parts}
     return {
         "version": visdial.version,
         "read": visdial.read,
@@ -103,8 +101,16 @@ def _counts(visdial: VisDial, parts: Mapping[str, Part], dialogs: Dialogs, unkno
         "refused": visdial.refused,
         "exactly_yes_no": float(np.isin(answers, ["yes", "no"]).mean()),
         "beginning_yes_no": float(np.array(first)[parts["answers"].rows].mean()),
-        "unknown_tokens": sum(int((tokens == unknown).sum()) for tokens in ids),
-        "tokens": sum(int(found.sum()) for found in lengths.values()),
         **{f"cut_{name}": part.cut() for name, part in parts.items()},
-        **{f"mean_length_{name}": float(found.mean()) for name, found in lengths.items()},
+        **count_tokens(dialogs, vocabulary),
+    }
+
+
+def count_tokens(dialogs: Dialogs, vocabulary: Vocabulary) -> dict[str, Any]:
+    """Tokens of a split, how many of them are UNK, and the mean lengths of its messages in tokens."""
+    messages = {name: getattr(dialogs, name) for name in PARTS}
+    return {
+        "tokens": sum(int(found.lengths.sum()) for found in messages.values()),
+        "unknown_tokens": sum(int((found.tokens == vocabulary.ids[UNKNOWN]).sum()) for found in messages.values()),
+        **{f"mean_length_{name}": float(found.lengths.mean()) for name, found in messages.items()},
     }

@@ -19,6 +19,8 @@ from cooperation.messages import Floats, Messages
 from cooperation.text import Vocabulary
 
 PARTS = {"captions": "cap", "questions": "ques", "answers": "ans"}
+# The authors' files know an image by its row; as an id it gets a number that COCO and the other split don't have.
+FIRST_ROW = {"train": 1_000_000_000, "val": 2_000_000_000}
 # Attributes of image features that must agree wherever features are joined.
 MADE_BY = ("extractor", "layer", "weights", "preprocessing")
 
@@ -57,7 +59,8 @@ class Features:
                 f"{place}: no features of image {missing[0]} ({len(missing)} images missing); "
                 "extract the features of the archive that these dialogs belong to"
             )
-        return self.vectors[order[at]]
+        vectors: Floats = self.vectors[order[at]]
+        return vectors
 
 
 @contextmanager
@@ -123,7 +126,10 @@ def read_vocabulary(path: Path) -> Vocabulary:
 
 @dataclass(frozen=True)
 class FeatureParts:
-    """The features of one split, in the files of one or several shards; vectors are read in blocks when asked for."""
+    """The features of one split, in the files of one or several shards; vectors are read in blocks when asked for.
+
+    A file without ids is the authors' `data_img.h5`: its rows are numbered from `FIRST_ROW`, as `img_pos` does.
+    """
 
     paths: tuple[Path, ...]
     split: str
@@ -136,8 +142,8 @@ class FeatureParts:
         ids, attributes = [], {}
         for path in paths:
             with opened(path) as file:
-                ids.append(file[f"image_id_{split}"][:].astype(np.int64))
-                attributes[path] = read_attributes(file)
+                ids.append(_image_ids(file, split, path))
+                attributes[path] = {"extractor": "not stated in the file"} | read_attributes(file)
         image_ids = np.concatenate(ids)
         distinct, times = np.unique(image_ids, return_counts=True)
         if len(distinct) < len(image_ids):
@@ -151,6 +157,20 @@ class FeatureParts:
                 images = file[f"images_{self.split}"]
                 for start in range(0, len(images), rows):
                     yield images[start : start + rows]
+
+
+def _image_ids(file: h5py.File, split: str, path: Path) -> npt.NDArray[np.int64]:
+    images = file[f"images_{split}"]
+    if images.ndim != 2 or not len(images):
+        raise InputError(
+            f"{path}: images_{split} is {images.shape}, not [images, features]; extract fc7, one row an image"
+        )
+    if f"image_id_{split}" not in file:
+        return np.arange(len(images)) + FIRST_ROW[split]
+    ids: npt.NDArray[np.int64] = file[f"image_id_{split}"][:].astype(np.int64)
+    if len(ids) != len(images):
+        raise InputError(f"{path}: {len(ids)} image ids for {len(images)} rows of images_{split}; extract it again")
+    return ids
 
 
 def agreed(attributes: Mapping[Path, Mapping[str, Any]]) -> dict[str, Any]:
@@ -187,6 +207,8 @@ def write_feature_blocks(
                     images = file.create_dataset(f"images_{split}", shape, "f4", fletcher32=True, chunks=True)
                 images[done : done + len(block)] = block
                 done += len(block)
+            if done != len(image_ids):
+                raise ValueError(f"{done} vectors for {len(image_ids)} images of {split}")
         file.attrs.update(attributes)
 
 

@@ -1,0 +1,38 @@
+"""Download one file, checked before it gets its name; a file that is there already is checked and kept.
+
+A broken transfer goes on where it ended. HTTPS_PROXY and HTTP_PROXY are honoured. The hash is recorded in FILE.sha256.
+"""
+
+import argparse
+import string
+from pathlib import Path
+
+from cooperation.download import Patience, Source, obtain
+from cooperation.settings import add_flags, from_flags
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--url", nargs="+", required=True, help="address of the file, then mirrors in order")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where the file goes or already is")
+    parser.add_argument("--size", type=int, default=0, metavar="BYTES", help="its size, 0 where unknown (default: 0)")
+    parser.add_argument(
+        "--sha256",
+        type=_hex,
+        default="",
+        metavar="HEX",
+        help="its hash or the beginning (default: what FILE.sha256 says)",
+    )
+    parser.add_argument("--have", type=Path, metavar="PATH", help="a copy elsewhere, checked and linked to")
+    add_flags(parser, Patience)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    source = Source(tuple(arguments.url), arguments.size, arguments.sha256)
+    digest, origin = obtain(arguments.out, source, from_flags(Patience, arguments), arguments.have)
+    print(f"{arguments.out}: {origin}, {arguments.out.stat().st_size:,} bytes, sha256 {digest}")
+
+
+def _hex(text: str) -> str:
+    if (text and not 8 <= len(text) <= 64) or set(text) - set(string.hexdigits):
+        raise argparse.ArgumentTypeError(f"{text!r} is not 8 to 64 hexadecimal digits")
+    return text.lower()

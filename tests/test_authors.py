@@ -1,0 +1,174 @@
+import json
+import math
+
+import h5py
+import numpy as np
+import pytest
+
+from cooperation.cli import main
+from cooperation.store import FIRST_ROW, read_dialogs, read_features, read_vocabulary
+
+WORDS = {"yes": 3, "no": 1, "a": 2, "?": 4, "UNK": 5}
+
+
+def arrays(split, positions):
+    """Dialog d says d+1 times “a” as caption; every question is “a ?”; answers are yes, and in round 10 “no a”."""
+    count = len(positions)
+    captions = np.zeros((count, 40), "u4")
+    for row in range(count):
+        captions[row, : row + 1] = 2
+    questions, answers = np.zeros((2, count, 10, 20), "u4")
+    questions[..., :2] = 2, 4
+    answers[..., 0] = 3
+    answers[:, 9, :2] = 1, 2
+    return {
+        f"cap_{split}": captions,
+        f"cap_length_{split}": np.arange(1, count + 1, dtype="u4"),
+        f"ques_{split}": questions,
+        f"ques_length_{split}": np.full((count, 10), 2, "u4"),
+        f"ans_{split}": answers,
+        f"ans_length_{split}": np.tile(np.array([1] * 9 + [2], "u4"), (count, 1)),
+        f"img_pos_{split}": np.array(positions),
+    }
+
+
+def write(path, content):
+    with h5py.File(path, "w") as file:
+        for name, array in content.items():
+            file[name] = array
+    return path
+
+
+@pytest.fixture
+def files(tmp_path):
+    data = arrays("train", [2, 0, 1]) | arrays("val", [1, 0])
+    images = {"images_train": np.array([[3, 4], [0, 2], [1, 0]], "f4"), "images_val": np.array([[5, 0], [0, 6]], "f4")}
+    write(tmp_path / "visdial_data.h5", data)
+    write(tmp_path / "data_img.h5", images)
+    ind2word = {str(number): word for word, number in WORDS.items()}
+    (tmp_path / "visdial_params.json").write_text(json.dumps({"word2ind": WORDS, "ind2word": ind2word}))
+    return tmp_path
+
+
+def adopt(monkeypatch, folder):
+    words = ["--data", "visdial_data.h5", "--params", "visdial_params.json", "--images", "data_img.h5"]
+    words = [str(folder / word) if "." in word else word for word in words]
+    monkeypatch.setattr("sys.argv", ["cooperation", "adopt", *words, "--out", str(folder / "dialogs.h5")])
+    main()
+
+
+def normalise(monkeypatch, folder):
+    images = str(folder / "data_img.h5")
+    out = str(folder / "features.h5")
+    monkeypatch.setattr("sys.argv", ["cooperation", "normalise", "--train", images, "--val", images, "--out", out])
+    main()
+
+
+def test_texts_and_vocabulary(files, monkeypatch):
+    adopt(monkeypatch, files)
+    vocabulary = read_vocabulary(files / "dialogs.h5")
+    assert vocabulary.words == ("no", "a", "yes", "?", "UNK")
+    assert (vocabulary.start, vocabulary.eos) == (6, 7)
+    found = read_dialogs(files / "dialogs.h5", "train")
+    assert found.captions.lists() == [[2], [2, 2], [2, 2, 2]]
+    assert vocabulary.decode(found.questions.tokens[2, 4]) == "a ?"
+    assert [vocabulary.decode(row) for row in found.answers.tokens[0]] == ["yes"] * 9 + ["no a"]
+
+
+def test_each_dialog_gets_the_image_in_its_row(files, monkeypatch):
+    adopt(monkeypatch, files)
+    normalise(monkeypatch, files)
+    for split, expected in (("train", [[1, 0], [0.6, 0.8], [0, 1]]), ("val", [[0, 1], [1, 0]])):
+        dialogs = read_dialogs(files / "dialogs.h5", split)
+        features = read_features(files / "features.h5", split)
+        assert features.of(dialogs.image_ids, files).tolist() == pytest.approx(np.array(expected))
+    assert features.attributes["extractor"] == "not stated in the file"
+
+
+def test_no_image_of_one_split_is_taken_for_one_of_the_other(files, monkeypatch):
+    adopt(monkeypatch, files)
+    train, val = (set(read_dialogs(files / "dialogs.h5", split).image_ids.tolist()) for split in ("train", "val"))
+    assert not train & val
+    assert min(train) == FIRST_ROW["train"] > 581_929
+
+
+def test_counts(files, monkeypatch):
+    adopt(monkeypatch, files)
+    with h5py.File(files / "dialogs.h5") as file:
+        stored = dict(file.attrs)
+    assert stored["train_kept"] == 3
+    assert math.isclose(stored["train_exactly_yes_no"], 0.9)
+    assert stored["val_beginning_yes_no"] == 1
+    assert stored["val_mean_length_captions"] == 1.5
+
+
+def change(name, where, value):
+    def apply(folder):
+        with h5py.File(folder / "visdial_data.h5", "r+") as file:
+            file[name][where] = value
+
+    return apply
+
+
+def replace(name, content):
+    return lambda folder: (folder / name).write_text(content)
+
+
+def rewrite(name, array):
+    def apply(folder):
+        with h5py.File(folder / "visdial_data.h5", "r+") as file:
+            del file[name]
+            if array is not None:
+                file[name] = array
+
+    return apply
+
+
+BROKEN = {
+    "row beyond the images": (change("img_pos_train", 1, 3), "img_pos_train: dialog 2: row 3 is none of the 3 images"),
+    "negative row": (change("img_pos_val", 0, -1), "img_pos_val: dialog 1: row -1 is none of the 2 images"),
+    "length beyond the width": (
+        change("ques_length_train", (1, 4), 21),
+        "ques_train: dialog 2, round 5: a length that is not 0 to 20",
+    ),
+    "length too large": (change("ans_length_val", (0, 0), 2), "ans_val: dialog 1, round 1: an id that is no word"),
+    "length too small": (change("cap_length_train", 2, 1), "cap_train: dialog 3: tokens beyond its length"),
+    "id beyond the vocabulary": (
+        change("ans_train", (0, 9, 1), 6),
+        "ans_train: dialog 1, round 10: an id that is no word (1 to 5)",
+    ),
+    "nine rounds": (
+        rewrite("ques_train", np.zeros((3, 9, 20), "u4")),
+        "ques_train: (3, 9, 20) tokens, (3, 10) lengths",
+    ),
+    "lengths of other dialogs": (rewrite("cap_length_val", np.ones(3, "u4")), "cap_val: (2, 40) tokens, (3,) lengths"),
+    "no positions": (rewrite("img_pos_val", None), "damaged or not of this kind"),
+    "no words": (replace("visdial_params.json", "{}"), "no 'word2ind' of words and ids"),
+    "no JSON": (replace("visdial_params.json", "{"), "no 'word2ind' of words and ids"),
+    "a list": (replace("visdial_params.json", '{"word2ind": ["a"]}'), "no 'word2ind' of words and ids"),
+    "ids with a hole": (
+        replace("visdial_params.json", '{"word2ind": {"a": 1, "UNK": 3}}'),
+        "the ids in 'word2ind' are not 1 to 2",
+    ),
+    "no UNK": (replace("visdial_params.json", '{"word2ind": {"a": 1}}'), "'word2ind' has no UNK"),
+    "no HDF5": (replace("data_img.h5", "<html>404</html>"), "damaged or not of this kind"),
+}
+
+
+@pytest.mark.parametrize(("damage", "words"), BROKEN.values(), ids=BROKEN)
+def test_broken_files_are_one_line_with_their_place(files, monkeypatch, capsys, damage, words):
+    damage(files)
+    with pytest.raises(SystemExit) as caught:
+        adopt(monkeypatch, files)
+    assert caught.value.code == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert words in error
+    assert not (files / "dialogs.h5").exists()
+
+
+def test_features_of_another_shape(files, monkeypatch, capsys):
+    write(files / "data_img.h5", {"images_train": np.zeros((3, 7, 7, 512), "f4")})
+    with pytest.raises(SystemExit):
+        normalise(monkeypatch, files)
+    assert "images_train is (3, 7, 7, 512), not [images, features]" in capsys.readouterr().err
