@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from fakes import made_summary
 
-from cooperation.figures import STYLES, describe, draw, save
+from cooperation.figures import STYLES, draw, save
 from cooperation.files import InputError
 from cooperation.paper import FIGURES
 
@@ -55,9 +55,3 @@ def test_a_missing_condition_or_ending_is_refused(summary, tmp_path):
         draw(summary[summary["condition"] != "caption-p0.6"], "1a")
     with pytest.raises(InputError, match=r"x\.gif: unknown ending"):
         save(draw(summary, "1a"), tmp_path / "x.gif")
-
-
-def test_the_description_tells_the_ends_of_the_lines(summary):
-    rows = summary[(summary["model"] == "dialog") & (summary["reading"] == "written")]
-    line = rows[rows["condition"] == "image-from5"].set_index("round")["mpr"]
-    assert f"Image from {line[1]:.1f} to {line[10]:.1f}" in describe(summary, "1b")

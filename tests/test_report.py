@@ -12,7 +12,7 @@ from cooperation.commands import report as command
 from cooperation.files import InputError
 from cooperation.messages import Messages
 from cooperation.paper import read_published
-from cooperation.report import Source, render
+from cooperation.report import Source, describe, render
 from cooperation.store import write_dialogs
 from cooperation.tables import compare
 from cooperation.text import Vocabulary
@@ -123,7 +123,7 @@ def test_transcripts_show_said_and_heard_and_escape_both(text):
     assert heard[1].split(" ", 1)[0] == "a"
     assert "<mark>&lt;script&gt;alert(1)&lt;/script&gt;</mark> <mark>‹start›</mark>" in heard[1]
     assert talk.count(">heard<") == 10
-    assert "<script" not in text
+    assert "<script>alert" not in text
     # The median of the ranks 0, 1, 2.
     assert "rank 1 of 100" in talk
     assert "image 8" in talk
@@ -173,3 +173,10 @@ def test_files_with_strange_names_are_refused():
     with pytest.raises(InputError, match=r"tables/first\.csv: the name must end in _ and one of 1, 2"):
         command._name(Path("tables/first.csv"), (1, 2))
     assert command._name(Path("x/figure_1a.svg"), ("1a", "1b")) == "1a"
+
+
+def test_the_description_tells_the_ends_of_the_lines():
+    summary = made_summary()
+    rows = summary[(summary["model"] == "dialog") & (summary["reading"] == "written")]
+    line = rows[rows["condition"] == "image-from5"].set_index("round")["mpr"]
+    assert f"Image from {line[1]:.1f} to {line[10]:.1f}" in describe(summary, "1b")

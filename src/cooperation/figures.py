@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from cooperation.files import InputError, written_whole
-from cooperation.paper import FIGURES, READING_TITLES, dataset_note
-from cooperation.statistics import across_seeds
-from cooperation.tables import number, readings, sizes
+from cooperation.paper import FIGURES, READING_TITLES
+from cooperation.statistics import across_seeds, readings, sizes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +47,7 @@ def draw(summary: pd.DataFrame, name: str) -> "Figure":
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     rows, figure = lines_of(summary, name), FIGURES[name]
-    names = readings(rows)
+    names = readings(rows["reading"])
     with mpl.rc_context(RC):
         drawn = Figure(figsize=(0.6 + 3.7 * len(names), 3.9), layout="constrained")
         panels: list[Axes] = list(drawn.subplots(1, len(names), sharey=True, squeeze=False)[0])
@@ -83,17 +82,3 @@ def save(figure: "Figure", path: Path) -> None:
         raise InputError(f"{path}: unknown ending; choose .pdf, .svg or .png")
     with mpl.rc_context(RC), written_whole(path) as temporary:
         figure.savefig(temporary, dpi=200, metadata=undated[path.suffix])
-
-
-def describe(summary: pd.DataFrame, name: str) -> str:
-    """A figure in words, for those who can't see it: each line's MPR in rounds 1 and 10."""
-    rows, figure = lines_of(summary, name), FIGURES[name]
-    parts = [f"Line chart of MPR in percent over rounds 1 to 10. {figure.title}."]
-    for reading in readings(rows):
-        ends = [
-            f"{label} from {number(line.iloc[1])} to {number(line.iloc[10])}"
-            for condition, label in figure.lines.items()
-            if len(line := rows[(rows["reading"] == reading) & (rows["condition"] == condition)]["mpr"])
-        ]
-        parts.append(f"Reading {reading}: {'; '.join(ends)}.")
-    return " ".join([*parts, sizes(rows), dataset_note(str(rows["dataset"].iloc[0]))]).strip()

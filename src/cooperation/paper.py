@@ -104,3 +104,14 @@ def dataset_note(dataset: str) -> str:
             "from: the MPR means nothing here. This data set only tries the chain on real text."
         )
     return f"The data set “{dataset}” is not the paper's; its numbers are not expected to match."
+
+
+def number(value: float) -> str:
+    """One decimal, as the paper prints; an en dash where there is none."""
+    return signed(value).removeprefix("+")
+
+
+def signed(value: float) -> str:
+    """One decimal with its sign, and no sign for a zero; an en dash where there is none."""
+    text = "–" if pd.isna(value) else f"{value:+.1f}".replace("-", "−")
+    return "0.0" if text in ("+0.0", "−0.0") else text

@@ -13,12 +13,11 @@ import numpy as np
 import pandas as pd
 
 from cooperation import __version__
-from cooperation.figures import describe
 from cooperation.messages import Messages
-from cooperation.paper import CITATION, CONTROL, FIGURES, READING_TITLES, dataset_note
+from cooperation.paper import CITATION, CONTROL, FIGURES, READING_TITLES, dataset_note, number
 from cooperation.results import Result
-from cooperation.statistics import across_seeds
-from cooperation.tables import environment, readings, sizes, view
+from cooperation.statistics import across_seeds, readings, sizes
+from cooperation.tables import claims_view, environment, view
 from cooperation.text import Vocabulary
 
 NAMED = {"dataset", "model", "seed", "reading", "condition", "settings", "candidates", "features"}
@@ -39,11 +38,13 @@ def render(
     figures: Mapping[str, Source],
     results: Sequence[Source],
     vocabulary: Vocabulary | None,
+    claims: Source | None = None,
 ) -> str:
     """The page as HTML.
 
     summary: the table of `statistics.summarise`. tables: number → frame of `tables.compare`. figures: name → SVG
-    text. results: `Result`s whose attributes and (with a vocabulary) transcripts are shown, the control first.
+    text. claims: the table of `claims.check`. results: `Result`s whose attributes and (with a vocabulary)
+    transcripts are shown, the control first.
     """
     frame: pd.DataFrame = summary.content
     dataset = str(frame["dataset"].iloc[0])
@@ -56,9 +57,10 @@ def render(
             citation=CITATION,
             facts=_facts(frame, results),
             resamples=int(frame["resamples"].iloc[0]),
-            readings=[(name, READING_TITLES.get(name, name)) for name in readings(frame)],
+            readings=[(name, READING_TITLES.get(name, name)) for name in readings(frame["reading"])],
             figures=[_figure(frame, name, source) for name, source in figures.items()],
             tables=[view(source.content, number) | {"path": source.path} for number, source in tables.items()],
+            claims=claims and claims_view(claims.content) | {"path": claims.path},
             conditions=_conditions(frame),
             summary_path=summary.path,
             transcripts=_transcripts(results, vocabulary) if vocabulary else [],
@@ -71,7 +73,7 @@ def _facts(summary: pd.DataFrame, results: Sequence[Source]) -> list[tuple[str, 
     facts = [
         ("Data set", str(summary["dataset"].iloc[0])),
         ("Queries × candidates", sizes(summary)),
-        ("Readings", ", ".join(readings(summary))),
+        ("Readings", ", ".join(readings(summary["reading"]))),
     ]
     attributes: dict[str, Any] = {}
     for source in results:
@@ -103,12 +105,26 @@ def _figure(summary: pd.DataFrame, name: str, source: Source) -> dict[str, Any]:
     }
 
 
+def describe(summary: pd.DataFrame, name: str) -> str:
+    """A figure in words, for those who can't see it: each line's MPR in rounds 1 and 10."""
+    figure, rows = FIGURES[name], across_seeds(summary)
+    rows = rows[rows["model"] == figure.model]
+    parts = [f"Line chart of MPR in percent over rounds 1 to 10. {figure.title}."]
+    for reading in readings(rows["reading"]):
+        ends = []
+        for condition, label in figure.lines.items():
+            line = rows[(rows["reading"] == reading) & (rows["condition"] == condition)].set_index("round")["mpr"]
+            ends += [f"{label} from {number(line[1])} to {number(line[10])}"] if len(line) else []
+        parts.append(f"Reading {reading}: {'; '.join(ends)}.")
+    return " ".join(parts)
+
+
 def _conditions(summary: pd.DataFrame) -> list[dict[str, Any]]:
     """Every condition's MPR after some rounds, final gap and amount of tampering, by model and reading."""
     rows = across_seeds(summary)
     groups = []
     for model in dict.fromkeys(rows["model"]):
-        for reading in readings(rows):
+        for reading in readings(rows["reading"]):
             chosen = rows[(rows["model"] == model) & (rows["reading"] == reading)]
             names = sorted(dict.fromkeys(chosen["condition"]), key=lambda name: name != CONTROL)
             lines = [_condition(name, chosen[chosen["condition"] == name]) for name in names]

@@ -1,7 +1,7 @@
 """Mean percentile ranks with 95 % intervals by paired bootstrap over dialogs; pure functions of arrays."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import exp, factorial, sqrt
@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from cooperation.files import InputError
-from cooperation.paper import CONTROL, read_columns
+from cooperation.paper import CONTROL, READING_TITLES, read_columns
 from cooperation.results import Result
 
 RESAMPLES = 10_000
@@ -161,10 +161,7 @@ def summarise(scores: Sequence[Scores], resamples: int = RESAMPLES, seed: int = 
     and gap_highest are over them. tampered_messages, tampered_tokens: in this round, over all dialogs. Where there are
     several seeds, rows with seed "mean" give the mean over them, with the interval of that mean over dialogs.
     """
-    _check(scores)
-    values = np.concatenate([score.percentiles for score in scores], 1)
-    plain = values.mean(0, keepdims=True, dtype=np.float64)
-    means = np.concatenate([plain, resampled_means(values, resamples, seed)]).reshape(1 + resamples, len(scores), -1)
+    means = np.stack(resample(scores, resamples, seed), 1)
     at = {score.key: number for number, score in enumerate(scores)}
     frames = []
     for label, members in _groups(scores):
@@ -172,6 +169,18 @@ def summarise(scores: Sequence[Scores], resamples: int = RESAMPLES, seed: int = 
         controls = [at[score.model, score.seed, score.reading, CONTROL] for score in members]
         frames.append(_rows(label, members, means[:, own], means[:, controls]))
     return pd.concat(frames, ignore_index=True)
+
+
+def resample(scores: Sequence[Scores], resamples: int = RESAMPLES, seed: int = 0) -> list[Doubles]:
+    """Each result's MPR after each round, [1 + resamples, 11]: the plain mean, then those of the samples.
+
+    All results share the samples of dialogs, so that differences between them are paired.
+    """
+    _check(scores)
+    values = np.concatenate([score.percentiles for score in scores], 1)
+    plain = values.mean(0, keepdims=True, dtype=np.float64)
+    means = np.concatenate([plain, resampled_means(values, resamples, seed)])
+    return np.split(means, len(scores), 1)
 
 
 def _rows(label: int | str, members: list[Scores], means: Doubles, controls: Doubles) -> pd.DataFrame:
@@ -266,3 +275,17 @@ def only_dataset(summary: pd.DataFrame, path: Path) -> str:
     if len(names) != 1:
         raise InputError(f"{path}: {len(names)} data sets ({', '.join(names)}); a table or figure shows exactly one")
     return str(names[0])
+
+
+def readings(names: Iterable[str]) -> list[str]:
+    """The different readings among the names, `written` first."""
+    found = set(names)
+    return [name for name in READING_TITLES if name in found] + sorted(found - set(READING_TITLES))
+
+
+def sizes(summary: pd.DataFrame) -> str:
+    """Queries × candidates and training seeds of a summary, in words."""
+    first = summary.iloc[0]
+    seeds = sorted(set(summary["seed"]) - {MEAN}, key=int)
+    named = f"seed {seeds[0]}" if len(seeds) == 1 else f"mean of seeds {', '.join(seeds)}"
+    return f"{first['queries']:,} queries × {first['candidates']:,} candidates, {named}."

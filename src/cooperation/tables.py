@@ -1,6 +1,7 @@
 """The paper's tables beside ours, as CSV, Markdown, LaTeX and HTML, in the paper's own layout."""
 
 from collections.abc import Callable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,8 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from cooperation.files import InputError
-from cooperation.paper import CORNERS, READING_TITLES, TABLES, dataset_note, read_columns
-from cooperation.statistics import across_seeds
+from cooperation.paper import CORNERS, READING_TITLES, TABLES, dataset_note, number, read_columns, signed
+from cooperation.statistics import across_seeds, readings
 
 KEYS = ["reading", "row", "quantity"]
 QUANTITIES = ["paper", "ours", "difference", "low", "high", "lowest", "highest"]
@@ -19,23 +20,16 @@ QUANTITIES = ["paper", "ours", "difference", "low", "high", "lowest", "highest"]
 
 
 def environment() -> Environment:
-    """The package's templates; all text is escaped."""
+    """The templates, with all text escaped.
+
+    table.html.j2 and claims.html.j2 are used here, page.html.j2 for the page; they include macros.html.j2, page.css
+    and sort.js.
+    """
     loader = PackageLoader("cooperation", "")
     made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.filters["number"] = number
     made.filters["signed"] = signed
     return made
-
-
-def number(value: float) -> str:
-    """One decimal, as the paper prints; an en dash where there is none."""
-    return signed(value).removeprefix("+")
-
-
-def signed(value: float) -> str:
-    """One decimal with its sign, and no sign for a zero; an en dash where there is none."""
-    text = "–" if pd.isna(value) else f"{value:+.1f}".replace("-", "−")
-    return "0.0" if text in ("+0.0", "−0.0") else text
 
 
 def compare(published: pd.DataFrame, summary: pd.DataFrame, table: int) -> pd.DataFrame:
@@ -50,23 +44,19 @@ def compare(published: pd.DataFrame, summary: pd.DataFrame, table: int) -> pd.Da
     columns = list(cells.loc[cells["row"] == cells["row"].value_counts().idxmax(), "column"])
     lines = _lines(summary)
     values: dict[tuple[str, str, str], dict[str, float]] = {}
-    for reading in readings(summary):
+    for reading in readings(summary["reading"]):
         for cell in cells.to_dict("records"):
             for quantity, value in _cell(cell, lines, reading).items():
                 values.setdefault((reading, cell["row"], quantity), {})[cell["column"]] = value
-    order = [(reading, row, quantity) for reading in readings(summary) for row in rows for quantity in QUANTITIES]
+    order = [
+        (reading, row, quantity) for reading in readings(summary["reading"]) for row in rows for quantity in QUANTITIES
+    ]
     if not any(key[2] == "ours" for key in values):
         conditions = ", ".join(dict.fromkeys(cells["condition"]))
         raise InputError(f"the summary has none of the conditions of Table {table} ({conditions}); play them first")
     frame = pd.DataFrame([values.get(key, {}) for key in order], columns=pd.Index(columns), dtype="float64")
     frame.index = pd.MultiIndex.from_tuples(order, names=KEYS)
     return frame
-
-
-def readings(summary: pd.DataFrame) -> list[str]:
-    """The readings of a summary, `written` first."""
-    found = set(summary["reading"])
-    return [name for name in READING_TITLES if name in found] + sorted(found - set(READING_TITLES))
 
 
 def _lines(summary: pd.DataFrame) -> dict[tuple[str, str, str, int], dict[Any, Any]]:
@@ -188,14 +178,61 @@ def view(frame: pd.DataFrame, table: int) -> dict[str, Any]:
     }
 
 
+def claims_view(verdicts: pd.DataFrame) -> dict[str, Any]:
+    """What the templates show of `claims.check`'s table: the readings, and a row a claim with a cell a reading."""
+    rows: dict[str, dict[str, Any]] = {}
+    for line in verdicts.to_dict("records"):
+        known = {name: line[name] for name in ("statement", "source", "published")}
+        row = rows.setdefault(line["claim"], known | {"range": _range(line["at_least"], line["at_most"])})
+        row.setdefault("cells", []).append({name: line[name] for name in ("ours", "low", "high", "verdict", "reason")})
+    return {"readings": list(dict.fromkeys(verdicts["reading"])), "rows": list(rows.values())}
+
+
+def _range(at_least: float, at_most: float) -> str:
+    """The range fixed beforehand, in words."""
+    low, high = f"{at_least:g}".replace("-", "−"), f"{at_most:g}"
+    if pd.isna(at_least):
+        return f"below {high}"
+    return f"above {low}" if pd.isna(at_most) else f"{low} to {high}"
+
+
+def claims_to_markdown(verdicts: pd.DataFrame, note: str) -> str:
+    """A Markdown table, a row a claim: the statement, the paper's number, and for each reading ours and the verdict."""
+    shown = claims_view(verdicts)
+    head = [
+        "Claim",
+        "Source",
+        "Paper",
+        "Range",
+        *(f"{name}: {what}" for name in shown["readings"] for what in ("ours", "verdict")),
+    ]
+    lines = [
+        [
+            row["statement"],
+            row["source"],
+            row["published"],
+            row["range"],
+            *chain.from_iterable(map(_claim_cells, row["cells"])),
+        ]
+        for row in shown["rows"]
+    ]
+    table = pd.DataFrame(lines, columns=head).to_markdown(index=False, disable_numparse=True)
+    return (
+        "\n\n".join(part for part in ("**Claims of the paper**, ours with 95 % intervals", note, table) if part) + "\n"
+    )
+
+
+def _claim_cells(cell: Mapping[str, Any]) -> list[str]:
+    ours = f"{number(cell['ours'])} [{number(cell['low'])}, {number(cell['high'])}]"
+    return ["–" if pd.isna(cell["ours"]) else ours, f"{cell['verdict']}: {cell['reason']}"]
+
+
+def claims_to_html(verdicts: pd.DataFrame, dataset: str, note: str) -> str:
+    """A self-contained HTML page of the claims; its columns can be sorted."""
+    template = environment().get_template("claims.html.j2")
+    return template.render(claims=claims_view(verdicts), dataset=dataset, note=note)
+
+
 def _line(frame: pd.DataFrame, quantity: str) -> npt.NDArray[np.float64]:
     """All cells' values of one quantity."""
     return frame[frame.index.get_level_values("quantity") == quantity].to_numpy(np.float64)
-
-
-def sizes(summary: pd.DataFrame) -> str:
-    """Queries × candidates and training seeds of a summary, in words."""
-    first = summary.iloc[0]
-    seeds = sorted(set(summary["seed"]) - {"mean"}, key=int)
-    named = f"seed {seeds[0]}" if len(seeds) == 1 else f"mean of seeds {', '.join(seeds)}"
-    return f"{first['queries']:,} queries × {first['candidates']:,} candidates, {named}."

@@ -4,6 +4,7 @@ import argparse
 import re
 from pathlib import Path
 
+from cooperation.claims import read_verdicts
 from cooperation.files import InputError, write_text
 from cooperation.paper import FIGURES, TABLES
 from cooperation.report import Source, render
@@ -19,6 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--figures", type=Path, nargs="*", default=[], help="SVGs of `cooperation figure`: figure_1a.svg …"
     )
+    parser.add_argument("--claims", type=Path, help="CSV of `cooperation claims`")
     parser.add_argument(
         "--results", type=Path, nargs="*", default=[], help="HDF5 results to show a dialog of, the control first"
     )
@@ -33,7 +35,9 @@ def run(arguments: argparse.Namespace) -> None:
     figures = {_name(path, FIGURES): Source(path, _read_text(path)) for path in arguments.figures}
     results = [Source(path, read_result(path)) for path in arguments.results]
     vocabulary = read_vocabulary(arguments.dialogs) if arguments.dialogs else None
-    write_text(arguments.out, render(Source(arguments.summary, summary), tables, figures, results, vocabulary))
+    claims = Source(arguments.claims, read_verdicts(arguments.claims)) if arguments.claims else None
+    page = render(Source(arguments.summary, summary), tables, figures, results, vocabulary, claims)
+    write_text(arguments.out, page)
 
 
 def _name(path: Path, known: object) -> str:

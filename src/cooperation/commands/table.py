@@ -6,7 +6,7 @@ from pathlib import Path
 from cooperation import tables
 from cooperation.files import InputError, write_text
 from cooperation.paper import TABLES, read_published
-from cooperation.statistics import only_dataset, read_summary
+from cooperation.statistics import only_dataset, read_summary, sizes
 
 RENDER = {".md": tables.to_markdown, ".tex": tables.to_latex, ".html": tables.to_html}
 
@@ -28,6 +28,6 @@ def run(arguments: argparse.Namespace) -> None:
         if path.suffix == ".csv":
             write_text(path, tables.to_csv(frame))
         elif path.suffix in RENDER:
-            write_text(path, RENDER[path.suffix](frame, arguments.table, dataset, tables.sizes(summary)))
+            write_text(path, RENDER[path.suffix](frame, arguments.table, dataset, sizes(summary)))
         else:
             raise InputError(f"{path}: unknown ending; choose .csv, .md, .tex or .html")

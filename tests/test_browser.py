@@ -1,0 +1,152 @@
+"""The page in a real browser: no errors, no requests, and its claims can be sorted."""
+
+import json
+import math
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from fakes import WORDS, all_results, made_summary
+
+from cooperation.claims import check, game_evidence, paper_evidence, read_claims
+from cooperation.figures import draw, save
+from cooperation.paper import read_published
+from cooperation.report import Source, render
+from cooperation.statistics import Scores
+from cooperation.tables import claims_to_html, compare
+from cooperation.text import Vocabulary
+
+CHROMIUM = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
+)
+pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium on PATH (Debian package chromium)")
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--enable-logging=stderr",
+    "--virtual-time-budget=2000",
+]
+PAPER = Path(__file__).parents[1] / "paper"
+
+
+@dataclass(frozen=True)
+class Visit:
+    """What a page made of itself, complained of and asked for."""
+
+    dom: str
+    console: list[str]
+    requests: set[str]
+
+
+def visit(text, folder, *flags):
+    page, log = folder / "page.html", folder / "net.json"
+    page.write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        [
+            *(CHROMIUM, *FLAGS, *flags, "--dump-dom", f"--user-data-dir={folder / 'profile'}", f"--log-net-log={log}"),
+            # The browser itself calls home; no test needs a network.
+            "--host-resolver-rules=MAP * ~NOTFOUND",
+            page.as_uri(),
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    return Visit(done.stdout, re.findall(r"CONSOLE.*", done.stderr), requests(log.read_text(encoding="utf-8")))
+
+
+def requests(log):
+    """Addresses that the page asked for; the browser's own requests have no origin."""
+    try:
+        events = json.loads(log)["events"]
+    except json.JSONDecodeError:
+        # Killed before it closed the list.
+        events = json.loads(log.rstrip().rstrip(",") + "]}")["events"]
+    starts = [event["params"] for event in events if "initiator" in event.get("params", {})]
+    return {params["url"] for params in starts if params["initiator"] != "not an origin" and "url" in params}
+
+
+@pytest.fixture(scope="module")
+def verdicts():
+    scores = [Scores.of(Path(f"{number}.h5"), result) for number, result in enumerate(all_results())]
+    evidence = game_evidence(scores, 50, 0)
+    for name, drawn in paper_evidence(read_published(PAPER / "published.csv")).items():
+        evidence |= {("paper", reading, name): drawn for reading in ("written", "released")}
+    return check(read_claims(PAPER / "claims.csv"), evidence, ["written", "released"], "miniature")
+
+
+@pytest.fixture(scope="module")
+def page(verdicts, tmp_path_factory):
+    summary, published = made_summary(), read_published(PAPER / "published.csv")
+    figure = tmp_path_factory.mktemp("figures") / "figure_1a.svg"
+    save(draw(summary, "1a"), figure)
+    results = [Source(Path("none.h5"), next(iter(all_results())))]
+    return render(
+        Source(Path("mpr.csv"), summary),
+        {which: Source(Path(f"table_{which}.csv"), compare(published, summary, which)) for which in (1, 2)},
+        {"1a": Source(Path("figure_1a.svg"), figure.read_text(encoding="utf-8"))},
+        results,
+        Vocabulary.of(WORDS),
+        Source(Path("claims.csv"), verdicts),
+    )
+
+
+def test_the_net_is_fine_enough(tmp_path):
+    """The checks below would notice an error and a request."""
+    bad = '<img src="http://example.invalid/a.png"><script>console.error("ouch"); fetch("http://example.invalid/b")</script>'
+    seen = visit(bad, tmp_path)
+    assert any("ouch" in line for line in seen.console)
+    assert seen.requests == {"http://example.invalid/a.png", "http://example.invalid/b"}
+
+
+def test_the_page_has_no_errors_and_asks_for_nothing(page, tmp_path):
+    seen = visit(page, tmp_path)
+    assert seen.console == []
+    assert seen.requests == set()
+    assert seen.dom.count('<button type="button">') == 7
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_nothing_but_tables_and_figures_scrolls_sideways(page, width, tmp_path):
+    source = json.dumps(page).replace("</", r"<\/")
+    measure = (
+        # A frame, since a window can't be made as narrow as a phone.
+        f"<!DOCTYPE html><iframe id=f style='border:0;width:{width}px;height:800px'></iframe><script>"
+        "f.onload = () => { const root = f.contentDocument.documentElement;"
+        " document.title = `${root.scrollWidth} of ${root.clientWidth}` };"
+        f"f.srcdoc = {source};</script>"
+    )
+    found = re.search(r"<title>(\d+) of (\d+)</title>", visit(measure, tmp_path).dom)
+    assert found
+    assert found[1] == found[2]
+    # Less than asked for by the width of the scroll bar.
+    assert width - 30 < int(found[2]) <= width
+
+
+def test_claims_sort_by_number_and_by_text(verdicts, tmp_path):
+    click = "<script>document.querySelectorAll('th button')[{column}].click();</script></body>"
+    page = claims_to_html(verdicts, "miniature", "")
+    by_number = visit(page.replace("</body>", click.format(column=3)), tmp_path)
+    assert by_number.console == []
+    shown = [float(text) for text in re.findall(r'<tr>(?:.|\n)*?data-value="([^"]*)"', by_number.dom)]
+    ours = verdicts.loc[verdicts["reading"] == "written", "ours"]
+    count = int(ours.notna().sum())
+    assert shown[:count] == sorted(ours.dropna())
+    assert all(math.isnan(value) for value in shown[count:])
+    assert 'aria-sort="ascending"' in by_number.dom
+    twice = click.format(column=1).replace("</body>", "") + click.format(column=1)
+    by_text = visit(page.replace("</body>", twice), tmp_path)
+    sources = re.findall(r'<td class="text source">([^<]*)</td>', by_text.dom)
+    assert sources[0].startswith("Table")
+    assert sources[-1].startswith("Figure")
+    assert 'aria-sort="descending"' in by_text.dom

@@ -1,0 +1,195 @@
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from fakes import all_results, made_scores
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cooperation.claims import (
+    QUANTITIES,
+    VERDICTS,
+    answer_shares,
+    check,
+    dialog_evidence,
+    game_evidence,
+    judge,
+    paper_evidence,
+    parse_rounds,
+    read_claims,
+    read_verdicts,
+)
+from cooperation.files import InputError
+from cooperation.messages import Messages
+from cooperation.paper import read_published
+from cooperation.statistics import Scores
+from cooperation.tables import claims_to_html, claims_to_markdown
+from cooperation.text import Vocabulary
+
+PAPER = Path(__file__).parents[1] / "paper"
+
+
+@pytest.fixture(scope="module")
+def claims():
+    return read_claims(PAPER / "claims.csv")
+
+
+def published_evidence():
+    """The paper's own numbers as if they were ours, with no uncertainty."""
+    published = read_published(PAPER / "published.csv")
+    found = {}
+    for cell in published[published["quantity"] == "mpr"].to_dict("records"):
+        key = (cell["model"], "written", cell["condition"])
+        found.setdefault(key, np.full((3, 11), np.nan))[:, cell["round"]] = cell["value"]
+    gaps = {("paper", "written", name): drawn for name, drawn in paper_evidence(published).items()}
+    return found | gaps
+
+
+def test_the_papers_own_numbers_reproduce_its_claims(claims):
+    verdicts = check(claims, published_evidence(), ["written"], "visdial").set_index("claim")
+    # Table 1's answer gap is not what its cells give; its tables leave out what the other claims need.
+    reproduced = set(verdicts.index[verdicts["verdict"] == "reproduced"])
+    assert reproduced == {
+        "caption-falls-most", "question-most-of-the-rest", "caption-recovers", "caption-never-fully", "negation-worse",
+        "none-level", "none-flat", "caption-chance", "caption-gap", "image-gap", "answer-gap", "question-gap",
+        "negation-level",
+    }  # fmt: skip
+    assert set(verdicts.index[verdicts["verdict"] == "not reproduced"]) == {"answer-gap-cells"}
+    assert verdicts.loc["answer-gap-cells", "ours"] == 0.9
+    published = verdicts.loc[sorted(reproduced), ["published", "ours"]].astype(float)
+    assert (published["published"] - published["ours"]).abs().max() <= 0.1 + 1e-9
+
+
+def test_quantities_by_hand():
+    """Three conditions (rows) in rounds 1 and 10 (columns)."""
+    mpr = np.array([[90.0, 94.0], [80.0, 88.0], [70.0, 91.0]])
+    found = {name: float(quantity(mpr)) for name, quantity in QUANTITIES.items()}
+    # Means over the rounds: 92, 84, 80.5.
+    assert found == {
+        "level": pytest.approx(mpr.mean()),
+        "gap": 8.0,
+        "change": pytest.approx((4 + 8 + 21) / 3),
+        "lead": 80.5 - 92,
+        "step": 3.5,
+        "spread": 20.0,
+    }
+    stacked = np.stack([mpr, mpr + 1])
+    assert all(quantity(stacked).shape == (2,) for quantity in QUANTITIES.values())
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "at_least", "at_most", "verdict", "reason"),
+    [
+        (1, 2, 0, np.nan, "reproduced", "inside"),
+        (0, 0, 0, np.nan, "not reproduced", "outside"),
+        (-1, 2, 0, np.nan, "not reproduced", "reaches"),
+        (-2, -1, 0, np.nan, "not reproduced", "outside"),
+        (0.1, 0.2, np.nan, 0.3, "reproduced", "inside"),
+        (0.1, 0.4, np.nan, 0.3, "not reproduced", "reaches"),
+        (92, 93, 91.6, 93.6, "reproduced", "inside"),
+        (91, 94, 91.6, 93.6, "not reproduced", "reaches"),
+        (94, 95, 91.6, 93.6, "not reproduced", "outside"),
+    ],
+)
+def test_verdicts(low, high, at_least, at_most, verdict, reason):
+    found = judge(low, high, at_least, at_most)
+    assert found["verdict"] == verdict
+    assert reason in found["reason"]
+
+
+@given(low=st.floats(-5, 5), width=st.floats(0, 5), grow=st.floats(0, 5))
+def test_a_wider_interval_never_turns_into_a_reproduction(low, width, grow):
+    if judge(low - grow, low + width + grow, -1, 1)["verdict"] == "reproduced":
+        assert judge(low, low + width, -1, 1)["verdict"] == "reproduced"
+
+
+def test_a_condition_that_changes_nothing_reproduces_no_direction(claims):
+    """Equal MPRs everywhere: nothing falls, so no claim of a fall may pass."""
+    evidence = {key: np.full((3, 11), 90.0) for key in published_evidence()}
+    verdicts = check(claims, evidence, ["written"], "miniature")
+    assert not (verdicts["verdict"] == "reproduced").any()
+
+
+def test_numbers_of_other_data_sets_are_not_compared(claims):
+    verdicts = check(claims, published_evidence(), ["written"], "miniature").set_index("claim")
+    assert verdicts.loc["image-gap", "verdict"] == "not comparable"
+    assert verdicts.loc["image-gap", "reason"] == "for visdial only"
+    assert verdicts.loc["image-gap", "ours"] == pytest.approx(0.4)
+    assert verdicts.loc["caption-falls-most", "verdict"] == "reproduced"
+    genuine = check(claims, published_evidence(), ["written"], "genuine").set_index("claim")
+    assert set(genuine["verdict"].drop("answer-gap-cells")) == {"not comparable"}
+
+
+def test_what_was_not_played_is_named(claims):
+    verdicts = check(claims, {}, ["written", "released"], "visdial")
+    assert len(verdicts) == 2 * len(claims)
+    assert set(verdicts["verdict"]) == {"not comparable"}
+    reasons = verdicts.set_index("claim")["reason"]
+    assert reasons["image-gap"].iloc[0] == "not played: none, image-from1"
+
+
+def test_game_evidence_is_the_mean_over_seeds():
+    flat = np.zeros((2, 11))
+    evidence = game_evidence([made_scores(flat + 3 * seed, seed=seed) for seed in (1, 2)], 20, 0)
+    assert evidence["dialog", "written", "none"] == pytest.approx(np.full((21, 11), 95.0), abs=1e-4)
+
+
+def test_every_game_claim_finds_its_conditions(claims):
+    scores = [Scores.of(Path(f"{number}.h5"), result) for number, result in enumerate(all_results())]
+    verdicts = check(claims, game_evidence(scores, 50, 0), ["written", "released"], "miniature")
+    played = verdicts[verdicts["model"].isin(["dialog", "round"])]
+    assert not played["reason"].str.startswith("not played").any()
+    assert (played["low"] <= played["high"]).all()
+
+
+def test_shares_of_yes_and_no():
+    vocabulary = Vocabulary.of(["a", "no", "yes", "UNK"])
+    rows = [[3], [2], [2, 1], [1, 3]] + [[]] * 6
+    answers = Messages.of(rows)
+    batch = Messages(answers.tokens[None], answers.lengths[None])
+    assert answer_shares(batch, vocabulary).tolist() == [[20.0, 30.0]]
+    evidence = dialog_evidence("val", np.array([[20.0, 30.0], [40.0, 50.0]]), 100, 0)
+    assert evidence["val-exactly"][0] == 30
+    assert evidence["val-beginning"].shape == (101, 1)
+    assert set(np.round(evidence["val-beginning"][:, 0])) == {30, 40, 50}
+
+
+@pytest.mark.parametrize(("text", "rounds"), [("10", [10]), ("1 10", [1, 10]), ("1-4", [1, 2, 3, 4])])
+def test_rounds(text, rounds):
+    assert parse_rounds(text) == rounds
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("quantity", "drop", "claim caption-more-is-worse: unknown quantity 'drop'; choose level, gap"),
+        ("rounds", "ten", "claim caption-more-is-worse: rounds 'ten' are not like"),
+    ],
+)
+def test_a_typo_in_the_claims_is_refused(column, value, message, tmp_path):
+    claims = pd.read_csv(PAPER / "claims.csv", dtype=str)
+    claims.loc[0, column] = value
+    claims.to_csv(tmp_path / "claims.csv", index=False)
+    with pytest.raises(InputError, match=message):
+        read_claims(tmp_path / "claims.csv")
+
+
+def test_verdicts_are_read_as_they_were_written_and_shown(claims, tmp_path):
+    verdicts = check(claims, published_evidence(), ["written"], "miniature")
+    assert list(verdicts.columns) == list(VERDICTS)
+    verdicts.to_csv(tmp_path / "claims.csv", index=False)
+    read = read_verdicts(tmp_path / "claims.csv")
+    assert read["ours"].to_numpy() == pytest.approx(verdicts["ours"].to_numpy(), nan_ok=True)
+    read.loc[0, "statement"] = "<i>&"
+    page = claims_to_html(read, "miniature", "a note")
+    assert "&lt;i&gt;&amp;" in page
+    assert page.count('scope="row"') == len(claims)
+    assert "<b>0.4</b><small>[0.4, 0.4]</small>" in page
+    lines = claims_to_markdown(read, "a note").splitlines()
+    assert len([line for line in lines if line.startswith("|")]) == 2 + len(claims)
+    (image,) = [line for line in lines if line.startswith("| Replacing images by noise")]
+    assert [cell.strip() for cell in image.split("|")[3:-1]] == [
+        "0.4", "−0.1 to 0.9", "0.4 [0.4, 0.4]", "not comparable: for visdial only"
+    ]  # fmt: skip
+    assert {"above 0", "below 0.3", "below 500"} <= {line.split("|")[4].strip() for line in lines if "|" in line}
