@@ -82,7 +82,7 @@ def test_each_dialog_gets_the_image_in_its_row(files, monkeypatch):
         dialogs = read_dialogs(files / "dialogs.h5", split)
         features = read_features(files / "features.h5", split)
         assert features.of(dialogs.image_ids, files).tolist() == pytest.approx(np.array(expected))
-    assert features.attributes["extractor"] == "not stated in the file"
+    assert features.attributes["extractor"] == "not stated"
 
 
 def test_no_image_of_one_split_is_taken_for_one_of_the_other(files, monkeypatch):

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
@@ -28,6 +28,7 @@ def test_standardise_by_hand():
     assert normalise(np.array([[5, 9]], np.float32)).tolist() == pytest.approx(np.array([[1.2, 1.6]]))
 
 
+@settings(deadline=None)
 @given(VECTORS, st.floats(0.5, 100))
 def test_every_vector_has_the_length(vectors, length):
     norms = np.linalg.norm(l2(length)(vectors), axis=1)
@@ -35,6 +36,7 @@ def test_every_vector_has_the_length(vectors, length):
     np.testing.assert_allclose(norms, expected, rtol=1e-5)
 
 
+@settings(deadline=None)
 @given(VECTORS, st.integers(1, 8))
 def test_blocks_change_nothing(vectors, cut):
     whole = standardise([vectors], 1)(vectors)
@@ -83,6 +85,7 @@ def test_command_joins_shards_and_splits(tmp_path, monkeypatch):
         "archive_val": "b",
         "normalisation": "l2",
         "length": 2.0,
+        "width": 2,
     }
 
 
@@ -105,6 +108,14 @@ def test_features_made_in_different_ways_are_not_joined(tmp_path, monkeypatch, c
     assert caught.value.code == 2
     assert f"{val}: {name} is 'other', but" in capsys.readouterr().err
     assert not (tmp_path / "f.h5").exists()
+
+
+def test_splits_of_different_widths_are_not_joined(tmp_path, monkeypatch, capsys):
+    train = feature_file(tmp_path / "t.h5", "train", [1], [[1, 5]])
+    val = feature_file(tmp_path / "v.h5", "val", [3], [[5, 9, 2]])
+    with pytest.raises(SystemExit):
+        run(monkeypatch, "--train", train, "--val", val, "--out", tmp_path / "f.h5")
+    assert f"{val}: width is 3, but 2 in {train}" in capsys.readouterr().err
 
 
 def test_a_shard_given_twice(tmp_path, monkeypatch, capsys):

@@ -3,7 +3,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cooperation.files import InputError
@@ -54,14 +54,39 @@ def test_features_come_back(tmp_path):
     found = read_features(path, "train")
     assert found.image_ids.tolist() == [3, 1]
     assert found.vectors.tolist() == [[3, 6], [1, 2]]
-    assert found.attributes == {"layer": "fc7", "length": 2.5}
+    assert found.attributes == {"extractor": "not stated", "layer": "fc7", "length": 2.5, "width": 2}
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 10**6), min_size=1, unique=True), st.data())
 def test_features_are_joined_by_id(ids, data):
     asked = data.draw(st.lists(st.sampled_from(ids)))
     found = features(ids).of(np.array(asked, np.int64), PLACE)
     assert found[:, 0].tolist() == asked
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 10**6), min_size=1, max_size=40, unique=True), st.data())
+def test_features_are_read_in_the_order_that_is_asked_for(tmp_path_factory, ids, data):
+    asked = data.draw(st.lists(st.sampled_from(ids)))
+    path = tmp_path_factory.mktemp("joined") / "f.h5"
+    write_features(path, {"val": features(ids)}, {})
+    found = read_features(path, "val", np.array(asked, np.int64))
+    assert found.image_ids.tolist() == found.vectors[:, 0].tolist() == asked
+
+
+def test_a_missing_image_is_named_when_read(tmp_path):
+    write_features(tmp_path / "f.h5", {"val": features([3, 1])}, {})
+    with pytest.raises(InputError, match=r"f\.h5: no features of image 2 \(1 images missing\)"):
+        read_features(tmp_path / "f.h5", "val", np.array([1, 2]))
+
+
+def test_vectors_of_different_widths_are_not_joined(tmp_path):
+    paths = [tmp_path / "1.h5", tmp_path / "2.h5"]
+    write_features(paths[0], {"val": features([5])}, {})
+    write_features(paths[1], {"val": Features(np.array([6]), np.ones((1, 3), np.float32), {})}, {})
+    with pytest.raises(InputError, match=r"2\.h5: width is 3, but 2 in .*1\.h5"):
+        FeatureParts.of(paths, "val")
 
 
 @pytest.mark.parametrize("missing", [0, 4, 99])

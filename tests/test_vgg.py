@@ -210,6 +210,7 @@ def test_command_writes_how_the_features_were_made(pictures, tmp_path, monkeypat
         "weights": "untrained, seed 3",
         "preprocessing": "torchvision",
         "archive_train": "train2014.zip",
+        "width": 4096,
     }
     with h5py.File(out) as file:
         assert file["images_train"].dtype == np.float32

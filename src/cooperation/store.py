@@ -15,14 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from cooperation.files import InputError, written_whole
-from cooperation.messages import Floats, Messages
+from cooperation.messages import Floats, Messages, Rows
 from cooperation.text import Vocabulary
 
+Ids = npt.NDArray[np.int64]
 PARTS = {"captions": "cap", "questions": "ques", "answers": "ans"}
 # The authors' files know an image by its row; as an id it gets a number that COCO and the other split don't have.
 FIRST_ROW = {"train": 1_000_000_000, "val": 2_000_000_000}
 # Attributes of image features that must agree wherever features are joined.
-MADE_BY = ("extractor", "layer", "weights", "preprocessing")
+MADE_BY = ("extractor", "layer", "weights", "preprocessing", "width")
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Dialogs:
     image_ids: [dialogs]; captions: [dialogs, ≤40]; questions, answers: [dialogs, 10, ≤20].
     """
 
-    image_ids: npt.NDArray[np.int64]
+    image_ids: Ids
     captions: Messages
     questions: Messages
     answers: Messages
@@ -45,22 +46,29 @@ class Dialogs:
 class Features:
     """Image features of one split: image_ids [images], vectors [images, features], how they were made."""
 
-    image_ids: npt.NDArray[np.int64]
+    image_ids: Ids
     vectors: Floats
     attributes: Mapping[str, Any]
 
-    def of(self, image_ids: npt.NDArray[np.int64], place: Path) -> Floats:
+    def of(self, image_ids: Ids, place: Path) -> Floats:
         """The vectors of the given images, joined by id: [len(image_ids), features]."""
-        order = np.argsort(self.image_ids)
-        at = np.searchsorted(self.image_ids, image_ids, sorter=order).clip(max=len(order) - 1)
-        missing = image_ids[self.image_ids[order[at]] != image_ids]
-        if len(missing):
-            raise InputError(
-                f"{place}: no features of image {missing[0]} ({len(missing)} images missing); "
-                "extract the features of the archive that these dialogs belong to"
-            )
-        vectors: Floats = self.vectors[order[at]]
+        if np.array_equal(image_ids, self.image_ids):
+            return self.vectors
+        vectors: Floats = self.vectors[rows_of(image_ids, self.image_ids, place)]
         return vectors
+
+
+def rows_of(image_ids: Ids, among: Ids, place: Path) -> Rows:
+    """Where each image stands among others, by its id; `place` is named if one is missing."""
+    order = np.argsort(among)
+    rows: Rows = order[np.searchsorted(among, image_ids, sorter=order).clip(max=len(order) - 1)]
+    missing = image_ids[among[rows] != image_ids]
+    if len(missing):
+        raise InputError(
+            f"{place}: no features of image {missing[0]} ({len(missing)} images missing); "
+            "extract the features of the archive that these dialogs belong to"
+        )
+    return rows
 
 
 @contextmanager
@@ -133,7 +141,7 @@ class FeatureParts:
 
     paths: tuple[Path, ...]
     split: str
-    image_ids: npt.NDArray[np.int64]
+    image_ids: Ids
     attributes: Mapping[str, Any]
 
     @classmethod
@@ -143,12 +151,18 @@ class FeatureParts:
         for path in paths:
             with opened(path) as file:
                 ids.append(_image_ids(file, split, path))
-                attributes[path] = {"extractor": "not stated in the file"} | read_attributes(file)
+                found = {"width": file[f"images_{split}"].shape[1]}
+                attributes[path] = {"extractor": "not stated"} | read_attributes(file) | found
         image_ids = np.concatenate(ids)
         distinct, times = np.unique(image_ids, return_counts=True)
         if len(distinct) < len(image_ids):
             raise InputError(f"{paths[0]}: image {distinct[times > 1][0]} is there twice; give each shard once")
         return cls(tuple(paths), split, image_ids, agreed(attributes))
+
+    @property
+    def width(self) -> int:
+        """Numbers in a vector."""
+        return int(self.attributes["width"])
 
     def blocks(self, rows: int = 4096) -> Iterator[Floats]:
         """The vectors in the order of `image_ids`, at most `rows` at a time: [≤ rows, features]."""
@@ -159,7 +173,7 @@ class FeatureParts:
                     yield images[start : start + rows]
 
 
-def _image_ids(file: h5py.File, split: str, path: Path) -> npt.NDArray[np.int64]:
+def _image_ids(file: h5py.File, split: str, path: Path) -> Ids:
     images = file[f"images_{split}"]
     if images.ndim != 2 or not len(images):
         raise InputError(
@@ -167,7 +181,7 @@ def _image_ids(file: h5py.File, split: str, path: Path) -> npt.NDArray[np.int64]
         )
     if f"image_id_{split}" not in file:
         return np.arange(len(images)) + FIRST_ROW[split]
-    ids: npt.NDArray[np.int64] = file[f"image_id_{split}"][:].astype(np.int64)
+    ids: Ids = file[f"image_id_{split}"][:].astype(np.int64)
     if len(ids) != len(images):
         raise InputError(f"{path}: {len(ids)} image ids for {len(images)} rows of images_{split}; extract it again")
     return ids
@@ -193,7 +207,7 @@ def write_features(path: Path, splits: Mapping[str, Features], attributes: Mappi
 
 def write_feature_blocks(
     path: Path,
-    splits: Mapping[str, tuple[npt.NDArray[np.int64], Iterable[Floats]]],
+    splits: Mapping[str, tuple[Ids, Iterable[Floats]]],
     attributes: Mapping[str, Any],
 ) -> None:
     """Write image features, ids and blocks of vectors of each split; float32, uncompressed (noise to a compressor)."""
@@ -204,7 +218,9 @@ def write_feature_blocks(
             for block in blocks:
                 if images is None:
                     shape = (len(image_ids), block.shape[1])
-                    images = file.create_dataset(f"images_{split}", shape, "f4", fletcher32=True, chunks=True)
+                    # Whole rows: what is read are always blocks of them.
+                    chunks = (min(64, len(image_ids)), block.shape[1])
+                    images = file.create_dataset(f"images_{split}", shape, "f4", fletcher32=True, chunks=chunks)
                 images[done : done + len(block)] = block
                 done += len(block)
             if done != len(image_ids):
@@ -212,9 +228,18 @@ def write_feature_blocks(
         file.attrs.update(attributes)
 
 
-def read_features(path: Path, split: str) -> Features:
-    """Read the image features of a split."""
-    with opened(path) as file:
-        return Features(
-            file[f"image_id_{split}"][:].astype(np.int64), file[f"images_{split}"][:], read_attributes(file)
-        )
+def read_features(path: Path, split: str, image_ids: Ids | None = None) -> Features:
+    """Read the image features of a split: all, or those of the given images in their order.
+
+    They are read block by block to where they go: VisDial's 1.4 GB are never in memory twice.
+    """
+    parts = FeatureParts.of([path], split)
+    chosen = parts.image_ids if image_ids is None else image_ids
+    rows = rows_of(chosen, parts.image_ids, path)
+    vectors = np.empty((len(chosen), parts.width), np.float32)
+    start = 0
+    for block in parts.blocks():
+        here = (rows >= start) & (rows < start + len(block))
+        vectors[here] = block[rows[here] - start]
+        start += len(block)
+    return Features(chosen, vectors, parts.attributes)
