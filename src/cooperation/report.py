@@ -167,7 +167,8 @@ def _transcript(source: Source, image_id: int, vocabulary: Vocabulary) -> dict[s
             _message("answers", result.answer_said[here], result.answer_heard[here], vocabulary, ranks[turn + 1]),
         ]
     names = ("model", "reading", "condition", "candidates")
-    return {"path": source.path, "image_id": image_id, "messages": messages} | {
+    settings = _flat(result.attributes["settings"])
+    return {"path": source.path, "image_id": image_id, "messages": messages, "settings": settings} | {
         name: result.attributes[name] for name in names
     }
 
