@@ -6,13 +6,16 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
 from cooperation.files import InputError
 
 # COCO_train2014_000000123456.jpg, VisualDialog_val2018_000000123456.jpg
 PICTURE = re.compile(r"(\d+)\.jpe?g$", re.IGNORECASE)
+
+# Absolute names and names that climb, in Unix's and in Windows' spelling.
+OUTSIDE = re.compile(r"^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.($|[/\\])")
 
 
 def read_json_text(path: Path) -> str:
@@ -78,8 +81,7 @@ def _names(path: Path) -> list[str]:
 
 def _inside(path: Path, archive: ZipFile) -> list[str]:
     for name in archive.namelist():
-        parts = PurePosixPath(name.replace("\\", "/"))
-        if parts.is_absolute() or ".." in parts.parts or re.match(r"[A-Za-z]:", name):
+        if OUTSIDE.search(name):
             raise InputError(f"{path}: its member {name!r} points outside the archive; get the archive from elsewhere")
     return archive.namelist()
 
