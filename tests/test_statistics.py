@@ -1,12 +1,14 @@
 import numpy as np
 import pytest
-from fakes import made_scores, made_summary
+from fakes import made_result, made_scores, made_summary
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cooperation.files import InputError
+from cooperation.results import read_ranks, read_result, write_result
 from cooperation.statistics import (
     SUMMARY,
+    Scores,
     _draws,
     _poisson_steps,
     across_seeds,
@@ -147,6 +149,16 @@ def test_other_dialogs_and_no_results_are_refused():
         ])  # fmt: skip
     with pytest.raises(InputError, match="no results given"):
         summarise([])
+
+
+def test_scores_need_no_transcripts(tmp_path):
+    result = made_result(np.arange(22).reshape(2, 11))
+    write_result(tmp_path / "none.h5", result)
+    ranks = read_ranks(tmp_path / "none.h5")
+    assert len(ranks.answer_said) == 0
+    whole, light = (Scores.of(tmp_path, read) for read in (read_result(tmp_path / "none.h5"), ranks))
+    assert (whole.percentiles == light.percentiles).all()
+    assert (whole.key, whole.image_ids.tolist()) == (light.key, result.image_ids.tolist())
 
 
 def test_a_summary_is_read_as_it_was_written(tmp_path):

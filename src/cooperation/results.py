@@ -1,6 +1,6 @@
 """One HDF5 file a condition: the ranks and transcripts that every table, figure and claim is made from."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,12 +61,23 @@ def write_result(path: Path, result: Result) -> None:
 
 def read_result(path: Path) -> Result:
     """Read a result."""
+    return _read(path, MESSAGES)
+
+
+def read_ranks(path: Path) -> Result:
+    """Read a result without its transcripts (its messages are empty): all that statistics need, much sooner."""
+    return _read(path, ())
+
+
+def _read(path: Path, wanted: Sequence[str]) -> Result:
+    empty = Messages.of([])
     with opened(path) as file:
+        messages = {name: Messages(file[name][:], file[f"{name}_length"][:]) for name in wanted}
         return Result(
             file["image_id"][:],
             file["rank"][:],
             file["tampered_messages"][:],
             file["tampered_tokens"][:],
-            **{name: Messages(file[name][:], file[f"{name}_length"][:]) for name in MESSAGES},
+            **dict.fromkeys(MESSAGES, empty) | messages,
             attributes={key: value.item() if hasattr(value, "item") else value for key, value in file.attrs.items()},
         )

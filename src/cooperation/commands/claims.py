@@ -12,7 +12,7 @@ from tqdm import tqdm
 from cooperation.claims import answer_shares, check, dialog_evidence, game_evidence, paper_evidence, read_claims
 from cooperation.files import InputError, write_text
 from cooperation.paper import dataset_note, read_published
-from cooperation.results import read_result
+from cooperation.results import read_ranks
 from cooperation.statistics import RESAMPLES, Scores, readings
 from cooperation.store import read_dialogs, read_vocabulary
 from cooperation.tables import claims_to_html, claims_to_markdown
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     claims = read_claims(arguments.claims)
-    scores = [Scores.of(path, read_result(path)) for path in tqdm(arguments.results, "results", disable=None)]
+    scores = [Scores.of(path, read_ranks(path)) for path in tqdm(arguments.results, "results", disable=None)]
     sampling = (arguments.resamples, arguments.seed)
     evidence = game_evidence(scores, *sampling)
     names = readings({score.reading for score in scores})

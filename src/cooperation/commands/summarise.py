@@ -11,7 +11,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 from tqdm import tqdm
 
 from cooperation.files import write_text
-from cooperation.results import read_result
+from cooperation.results import read_ranks
 from cooperation.statistics import RESAMPLES, Scores, summarise
 
 
@@ -25,6 +25,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    scores = [Scores.of(path, read_result(path)) for path in tqdm(arguments.results, "results", disable=None)]
+    scores = [Scores.of(path, read_ranks(path)) for path in tqdm(arguments.results, "results", disable=None)]
     summary = summarise(scores, arguments.resamples, arguments.seed)
     write_text(arguments.out, summary.to_csv(index=False, float_format="%.6f", lineterminator="\n"))
