@@ -22,8 +22,8 @@ QUANTITIES = ["paper", "ours", "difference", "low", "high", "lowest", "highest"]
 def environment() -> Environment:
     """The templates, with all text escaped.
 
-    table.html.j2 and claims.html.j2 are used here, page.html.j2 for the page; they include macros.html.j2, page.css
-    and sort.js.
+    table.html.j2 and claims.html.j2 are used here and the page's in report.py; all include macros.html.j2 and page.css,
+    those of the claims also sort.js. (Workflow rules take the files named in the source as a command's inputs.)
     """
     loader = PackageLoader("cooperation", "")
     made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
