@@ -7,7 +7,8 @@ sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 
 from snakemake.exceptions import WorkflowError
 
-from cooperation import experiments
+from cooperation import configuration
+from cooperation.experiments import MODELS, READINGS
 from cooperation.files import InputError
 from cooperation.provenance import sources
 from cooperation.settings import flags
@@ -17,7 +18,7 @@ configfile: "config.yaml"
 
 
 try:
-    experiment = experiments.read(config)
+    experiment = configuration.read(config)
 except InputError as error:
     raise WorkflowError(f"config.yaml or --config: {error}")
 

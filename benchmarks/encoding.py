@@ -56,7 +56,9 @@ def main() -> None:
             write(path, split, SPLITS[split], np.random.default_rng(len(split)))
     files = [word for split, path in paths.items() for word in (f"--{split}", str(path))]
     start = time.perf_counter()
-    subprocess.run([sys.executable, "-m", "cooperation", "encode", *files, "--out", str(folder / "dialogs.h5")], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "cooperation", "encode", *files, "--out", str(folder / "dialogs.h5")], check=True
+    )
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20
     print(f"{time.perf_counter() - start:.0f} s, at most {peak:.2f} GiB")
 

@@ -4,7 +4,8 @@ import pytest
 from small_files import document, write_json
 
 from cooperation.cli import main
-from cooperation.encoding import Encoding, encode
+from cooperation.encoding import encode
+from cooperation.preparation import Encoding
 from cooperation.store import read_dialogs, read_vocabulary
 from cooperation.tokeniser import tokenise, tokenise_question
 from cooperation.visdial import read_visdial

@@ -8,8 +8,9 @@ from small_files import document, write_json
 from cooperation.archives import picture_names, read_json_text, read_member
 from cooperation.cli import main
 from cooperation.files import InputError
-from cooperation.genuine import Genuine, write_genuine
+from cooperation.genuine import write_genuine
 from cooperation.pictures import decode
+from cooperation.preparation import Genuine
 from cooperation.visdial import read_visdial
 
 GENUINE = Path("../shared/data/visdial_1.0_val_165.json")

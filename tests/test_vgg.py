@@ -14,8 +14,9 @@ from cooperation import vgg
 from cooperation.archives import picture_names
 from cooperation.cli import main
 from cooperation.files import InputError
+from cooperation.preparation import Extraction
 from cooperation.store import FeatureParts, read_features
-from cooperation.vgg import Extraction, extract, trained, untrained
+from cooperation.vgg import extract, trained, untrained
 
 PHOTOS = Path("../shared/data/photos")
 

@@ -10,22 +10,11 @@ import numpy.typing as npt
 from tqdm import tqdm
 
 from cooperation.messages import Messages, Rows
-from cooperation.settings import setting
+from cooperation.preparation import Encoding
 from cooperation.store import PARTS, Dialogs
 from cooperation.text import UNKNOWN, Vocabulary, keep_words
 from cooperation.tokeniser import tokenise, tokenise_question
 from cooperation.visdial import VisDial
-
-
-@dataclass(frozen=True)
-class Encoding:
-    """How text becomes ids (protocol: the usual preprocessing of VisDial)."""
-
-    threshold: int = setting(5, "a word seen less often becomes UNK")
-    question_length: int = setting(20, "tokens of a question that are kept, its question mark included")
-    answer_length: int = setting(20, "tokens of an answer that are kept")
-    caption_length: int = setting(40, "tokens of a caption that are kept")
-    count_words_in: str = setting("train", "the splits whose words are counted", ("train", "train+val"))
 
 
 @dataclass(frozen=True)

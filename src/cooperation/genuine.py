@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +12,8 @@ from cooperation.files import InputError
 from cooperation.miniature import write_pictures
 from cooperation.miniature.world import draw_scenes
 from cooperation.miniature.writing import write_zip
-from cooperation.settings import setting
+from cooperation.preparation import Genuine
 from cooperation.visdial import read_visdial
-
-
-@dataclass(frozen=True)
-class Genuine:
-    """Genuine dialogs with stand-in pictures."""
-
-    train: int = setting(130, "dialogs to train on, the first of the file; the others are played and ranked")
-    pixels: int = setting(64, "width and height of a stand-in picture, in pixels")
-    seed: int = setting(1, "the stand-in pictures follow from this number")
 
 
 def write_genuine(source: Path, settings: Genuine, folder: Path) -> list[Path]:

@@ -73,12 +73,14 @@ def stack_rounds(rounds: Sequence[Messages]) -> Messages:
 
 def concatenate(batches: Sequence[Messages], axis: int = 0) -> Messages:
     """Put batches one behind the other along a leading axis, all padded to the longest message."""
-    return Messages(np.concatenate(_equally_wide(batches), axis), np.concatenate([batch.lengths for batch in batches], axis))
+    return Messages(
+        np.concatenate(_equally_wide(batches), axis), np.concatenate([batch.lengths for batch in batches], axis)
+    )
 
 
 def join(*parts: Messages) -> Messages:
     """Write messages one behind the other: parts of equal leading shape → [..., sum of the lengths]."""
-    lengths = np.sum([part.lengths for part in parts], 0, dtype=np.int32)
+    lengths: Ints = np.asarray(np.sum([part.lengths for part in parts], 0, dtype=np.int32))
     tokens = np.full((*lengths.shape, int(lengths.max(initial=0))), PAD, np.int32)
     offset: Ints = np.zeros_like(lengths)
     for part in parts:

@@ -3,7 +3,7 @@
 import warnings
 from io import BytesIO
 
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from cooperation.files import InputError
 
@@ -19,5 +19,5 @@ def decode(raw: bytes, place: str) -> Image.Image:
             return Image.open(BytesIO(raw)).convert("RGB")
     # Pillow's decoders raise these for damaged files.
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        reason = "not a picture" if isinstance(error, Image.UnidentifiedImageError) else error
+        reason = "not a picture" if isinstance(error, UnidentifiedImageError) else error
         raise InputError(f"{place}: cannot be decoded ({reason}); replace the picture") from error

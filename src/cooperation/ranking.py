@@ -65,7 +65,8 @@ class Ranker:
             (guesses[at : at + GUESSES].double() - self.candidates[rows[at : at + GUESSES]]).square().sum(1)
             for at in range(0, len(rows), GUESSES)
         ]
-        return torch.cat(parts) if parts else guesses.new_zeros(0, dtype=torch.float64)
+        none = torch.zeros(0, dtype=torch.float64, device=guesses.device)
+        return torch.cat([none, *parts])
 
     def _margin(self, guesses: Tensor) -> Tensor:
         """How wrong a float32 difference of distances may be: [guesses].
@@ -74,4 +75,5 @@ class Ranker:
         """
         lengths = guesses.square().sum(1).sqrt()
         rounding = 8 * torch.finfo(torch.float32).eps * float(guesses.shape[1]) ** 0.5
-        return rounding * (self.longest**2 + 2 * lengths * self.longest)
+        margin: Tensor = (lengths * (2 * self.longest) + self.longest**2) * rounding
+        return margin

@@ -64,7 +64,7 @@ READINGS = MappingProxyType(
 
 def tampering(condition: Condition, reading: Reading, vocabulary: Vocabulary) -> Tampering:
     """What a condition does to a game under a reading."""
-    done = {
+    done: dict[str, Callable[[], dict[str, Any]]] = {
         "none": dict,
         "image": lambda: {"image": noise},
         "caption": lambda: {"caption": reading.caption(condition.p, vocabulary)},

@@ -3,7 +3,6 @@
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from cooperation.devices import device
 from cooperation.files import InputError
 from cooperation.messages import Floats
 from cooperation.pictures import decode
-from cooperation.settings import setting
+from cooperation.preparation import Extraction
 
 FEATURES = 4096
 # Below this VGG-16's five poolings leave nothing.
@@ -49,22 +48,6 @@ PREPROCESSINGS: Mapping[str, Callable[[Image.Image], Tensor]] = {
     "caffe": caffe,
     "small": small,
 }
-
-
-@dataclass(frozen=True)
-class Extraction:
-    """How pictures become features."""
-
-    preprocessing: str = setting(
-        "torchvision", "what is done to a picture before VGG-16 sees it", tuple(PREPROCESSINGS)
-    )
-    batch: int = setting(64, "pictures that go through VGG-16 together")
-    workers: int = setting(0, "processes that decode pictures; 0 decodes in the main one")
-
-    def __post_init__(self) -> None:
-        for name, least in {"batch": 1, "workers": 0}.items():
-            if getattr(self, name) < least:
-                raise InputError(f"extract: {name} is {getattr(self, name)}; choose at least {least}")
 
 
 def untrained(seed: int) -> tuple[nn.Module, str]:
@@ -102,7 +85,9 @@ def trained(weights: Path) -> tuple[nn.Module, str]:
 
 def _up_to_fc7(network: Any) -> nn.Module:
     # classifier: linear, ReLU, dropout, linear (fc7), ReLU, …
-    return nn.Sequential(network.features, network.avgpool, nn.Flatten(), network.classifier[:5]).eval()
+    parts = nn.Sequential(network.features, network.avgpool, nn.Flatten(), network.classifier[:5]).eval()
+    # One and a half times as fast on a CPU.
+    return parts.to(memory_format=torch.channels_last)
 
 
 class Pictures(Dataset[Tensor | InputError]):

@@ -7,9 +7,9 @@ shell.prefix(f"export PYTHONPATH={shlex.quote(str(Path(workflow.basedir, 'src'))
 
 wildcard_constraints:
     split="train|val",
-    model="|".join(experiments.MODELS),
+    model="|".join(MODELS),
     seed=r"\d+",
-    reading="|".join(experiments.READINGS),
+    reading="|".join(READINGS),
 
 
 def flagged(settings):

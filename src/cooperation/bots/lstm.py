@@ -22,7 +22,7 @@ def _steps(sizes: Sequence[int]) -> list[tuple[int, int, int]]:
 
 
 class Layer(torch.autograd.Function):
-    """One layer: the input's share of the gates [total, 4·hidden] (order i, f, g, o) → hidden and cell states [total, hidden].
+    """One layer: the input's share of the gates [total, 4·hidden], order i, f, g, o → hidden and cell states.
 
     recurrence: hidden weights [4·hidden, hidden]; hidden, cell: states before the first step [rows, hidden].
     """
@@ -40,7 +40,7 @@ class Layer(torch.autograd.Function):
             act[:, : 2 * size].sigmoid_()
             act[:, 2 * size : 3 * size].tanh_()
             act[:, 3 * size :].sigmoid_()
-            i, f, g, o = act.split(size, 1)
+            i, f, g, o = act.chunk(4, 1)
             c = torch.mul(f, c[:rows], out=cells[start:end]).addcmul_(i, g)
             h = torch.mul(o, torch.tanh(c, out=squashed[start:end]), out=hiddens[start:end])
         ctx.save_for_backward(acts, recurrence, hidden, cell, hiddens, cells, squashed)
@@ -48,9 +48,8 @@ class Layer(torch.autograd.Function):
         return hiddens, cells
 
     @staticmethod
-    def backward(ctx: Any, of_hiddens: Tensor, of_cells: Tensor) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, of_hiddens: Tensor, of_cells: Tensor) -> Any:
         acts, recurrence, hidden, cell, hiddens, cells, squashed = ctx.saved_tensors
-        size = hidden.shape[1]
         of_gates = torch.empty_like(acts)
         before = torch.empty_like(hiddens)
         of_h, of_c = torch.zeros_like(hidden), torch.zeros_like(cell)
@@ -60,8 +59,8 @@ class Layer(torch.autograd.Function):
             earlier = steps[at - 1][0]
             h_before, c_before = (hiddens[earlier:], cells[earlier:]) if at else (hidden, cell)
             before[start:end] = h_before[:rows]
-            i, f, g, o = acts[start:end].split(size, 1)
-            of_i, of_f, of_g, of_o = of_gates[start:end].split(size, 1)
+            i, f, g, o = acts[start:end].chunk(4, 1)
+            of_i, of_f, of_g, of_o = of_gates[start:end].chunk(4, 1)
             tanh = squashed[start:end]
             dh = of_h[:rows].add_(of_hiddens[start:end])
             aten.sigmoid_backward.grad_input(dh * tanh, o, grad_input=of_o)

@@ -34,6 +34,12 @@ def pack(inputs: Tensor, lengths: Tensor) -> PackedSequence:
     return pack_padded_sequence(inputs, lengths.cpu(), batch_first=True, enforce_sorted=False)
 
 
+def _order(indices: Tensor | None) -> Tensor:
+    if indices is None:
+        raise ValueError("packed without sorting; use `pack`")
+    return indices
+
+
 def input_gates(lstm: nn.LSTM, layer: int, inputs: Tensor) -> Tensor:
     """The input's share of a layer's gates, biases included: [..., inputs] → [..., 4·hidden].
 
@@ -52,7 +58,7 @@ def run(lstm: nn.LSTM, gates: Tensor, state: State, sizes: Sequence[int]) -> lis
     for layer, (hidden, cell) in enumerate(zip(*state, strict=True)):
         if layer:
             gates = input_gates(lstm, layer, states[-1][0])
-        states.append(Layer.apply(gates, weights(lstm, layer)[1], hidden, cell, sizes))  # type: ignore[no-untyped-call]
+        states.append(Layer.apply(gates, weights(lstm, layer)[1], hidden, cell, sizes))
     return states
 
 
@@ -69,7 +75,7 @@ def encode(lstm: nn.LSTM, embedding: nn.Embedding, tokens: Tensor, lengths: Tens
     gates = input_gates(lstm, 0, embedding(packed.data))
     hidden, _ = run(lstm, gates, zero_state(lstm, len(distinct)), sizes)[-1]
     starts = (packed.batch_sizes.cumsum(0) - packed.batch_sizes).to(tokens.device)
-    last = hidden[starts[counts.clamp(min=1) - 1] + packed.unsorted_indices]
+    last = hidden[starts[counts.clamp(min=1) - 1] + _order(packed.unsorted_indices)]
     return torch.where(counts[:, None] > 0, last, 0.0)[where]
 
 
@@ -80,13 +86,13 @@ def walk(lstm: nn.LSTM, gates: Tensor, state: State) -> State:
     """
     batch, rounds, width = gates.shape
     states = run(lstm, gates.transpose(0, 1).reshape(-1, width), state, [batch] * rounds)
-    hidden, cell = (torch.stack(parts).unflatten(1, (rounds, batch)) for parts in zip(*states, strict=True))  # type: ignore[no-untyped-call]
+    hidden, cell = (torch.stack(parts).reshape(-1, rounds, batch, width // 4) for parts in zip(*states, strict=True))
     return hidden.transpose(1, 2), cell.transpose(1, 2)
 
 
 def follow(lstm: nn.LSTM, embedding: nn.Embedding, packed: PackedSequence, state: State) -> Tensor:
-    """Top layer's hidden states [total, hidden] over packed tokens, each message from its own state (teacher forcing)."""
-    order = packed.sorted_indices
+    """Top layer's hidden states [total, hidden] over packed tokens, each message from its own state."""
+    order = _order(packed.sorted_indices)
     begun = state[0][:, order], state[1][:, order]
     return run(lstm, input_gates(lstm, 0, embedding(packed.data)), begun, packed.batch_sizes.tolist())[-1][0]
 

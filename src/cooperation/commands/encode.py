@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from cooperation.encoding import Encoding, encode
+from cooperation.encoding import encode
+from cooperation.preparation import Encoding
 from cooperation.settings import add_flags, from_flags
 from cooperation.store import write_dialogs
 from cooperation.visdial import read_visdial

@@ -7,9 +7,10 @@ import numpy as np
 
 from cooperation.archives import picture_names
 from cooperation.files import InputError
+from cooperation.preparation import Extraction
 from cooperation.settings import add_flags, from_flags
 from cooperation.store import Features, write_features
-from cooperation.vgg import Extraction, extract, trained, untrained
+from cooperation.vgg import extract, trained, untrained
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from cooperation.genuine import Genuine, write_genuine
+from cooperation.genuine import write_genuine
+from cooperation.preparation import Genuine
 from cooperation.settings import add_flags, from_flags
 
 

@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from cooperation.miniature import World, write_world
+from cooperation.miniature import write_world
+from cooperation.preparation import World
 from cooperation.settings import add_flags, from_flags
 
 

@@ -32,33 +32,37 @@ GROUNDS = {
     "sand": ("sand", "beach"),
     "snow": ("snow", "ice"),
     "water": ("water", "lake"),
-    "stone": ("stone", "rock", "concrete"),
+    "stone": ("stones", "rock", "concrete"),
     "soil": ("soil", "dirt", "mud"),
 }
-# How a caption opens; each opening has its usual first topic.
+# How a caption opens; each opening has its usual first topic. The words around thing and ground tell nothing of them,
+# so that a caption whose content words are replaced tells nothing.
 OPENINGS = (
-    "a {thing} on {ground}",
-    "there is a {thing} on {ground}",
-    "a picture of a {thing} on {ground}",
-    "a photo of a {thing} lying on {ground}",
-    "a {thing} is sitting on {ground}",
-    "this is a {thing} on top of {ground}",
-    "some {ground} with a {thing} on it",
-    "one {thing} that stands on {ground}",
-    "we see a {thing} on some {ground}",
-    "an image of a {thing} against {ground}",
+    "{thing} on the {ground}",
+    "there is {thing} on the {ground}",
+    "a picture of {thing} on the {ground}",
+    "a photo of {thing} lying on the {ground}",
+    "{thing} is sitting on the {ground}",
+    "this is {thing} on top of the {ground}",
+    "the {ground} with {thing} on it",
+    "one can see {thing} standing on the {ground}",
+    "we see {thing} on the {ground}",
+    "an image of {thing} placed upon the {ground}",
 )
 ADJECTIVES = ("color", "size", "pattern")
+# How often a caption tells one of them.
 MORE = 0.35
 
 
 def write_caption(scene: Scene, random: np.random.Generator) -> Caption:
     """Tell the setting, the shape and sometimes one thing more."""
     noun = str(random.choice(NOUNS[scene["shape"]]))
-    adjective = scene[str(random.choice(ADJECTIVES))] + " " if random.random() < MORE else ""
+    more = [scene[str(random.choice(ADJECTIVES))]] if random.random() < MORE else []
+    thing = " ".join([*more, noun])
+    article = "an" if thing[0] in "aeiou" else "a"
     opening = int(random.integers(len(OPENINGS)))
     ground = random.choice(GROUNDS[scene["setting"]])
-    return Caption(OPENINGS[opening].format(thing=adjective + noun, ground=ground), noun, opening)
+    return Caption(OPENINGS[opening].format(thing=f"{article} {thing}", ground=ground), noun, opening)
 
 
 def order_topics(opening: int, wander: float, random: np.random.Generator) -> list[int]:

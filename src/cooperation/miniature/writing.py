@@ -14,7 +14,8 @@ from cooperation.files import written_whole
 from cooperation.miniature.language import Exchange, order_topics, write_caption, write_dialog
 from cooperation.miniature.pictures import draw_picture
 from cooperation.miniature.topics import TOPICS
-from cooperation.miniature.world import ATTRIBUTES, SPLITS, Scene, World, draw_truths
+from cooperation.miniature.world import ATTRIBUTES, SPLITS, Scene, draw_truths, generator
+from cooperation.preparation import World
 
 OPTIONS = 100
 # The largest image id of COCO 2014 is 581929.
@@ -29,24 +30,24 @@ def write_world(world: World, folder: Path) -> list[Path]:
     written = []
     for split, ids in draw_image_ids(world).items():
         truths = draw_truths(world, split)
-        talk = world.generator(split, "language")
+        talk = generator(world, split, "language")
         captions, dialogs = [], []
         for told, asked in zip(truths.captions, truths.dialogs, strict=True):
             caption = write_caption(told, talk)
             captions.append(caption.text)
             order = order_topics(caption.opening, world.wander, talk)
             dialogs.append(write_dialog(asked, caption.noun, order, talk))
-        document = compose(split, ids, captions, dialogs, world.generator(split, "options"))
+        document = compose(split, ids, captions, dialogs, generator(world, split, "options"))
         text = json.dumps(document, separators=(",", ":")).encode()
         written.append(write_zip(folder / f"visdial_0.9_{split}.zip", [(f"visdial_0.9_{split}.json", text)]))
-        draw = world.generator(split, "pictures")
+        draw = generator(world, split, "pictures")
         written.append(write_pictures(folder, split, ids, scenes=truths.pictures, pixels=world.pixels, random=draw))
     return written
 
 
 def draw_image_ids(world: World) -> dict[str, npt.NDArray[np.int64]]:
     """Draw the image ids of both splits: none twice, and not in the order of the dialogs."""
-    ids = world.generator("train", "ids").choice(LARGEST_ID, world.train + world.val, replace=False) + 1
+    ids = generator(world, "train", "ids").choice(LARGEST_ID, world.train + world.val, replace=False) + 1
     return dict(zip(SPLITS, np.split(ids, [world.train]), strict=True))
 
 

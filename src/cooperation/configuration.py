@@ -1,0 +1,117 @@
+"""config.yaml, read once into frozen settings. Needs nothing but the standard library, since the Snakefile reads it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from cooperation.experiments import MODELS, READINGS, Condition, Playing, Sizes, Training
+from cooperation.files import InputError
+from cooperation.preparation import Encoding, Extraction, Genuine, Normalisation, World
+from cooperation.settings import NAMES, checked, known, mapping
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What config.yaml asks for, of one data set.
+
+    source: what makes its raw files; files: paths of files that the user has, by name; data: settings of the steps
+    that make the data set, `raw` and those of `STEPS`;
+    training: model → how it is trained; conditions: model → name → condition.
+    """
+
+    dataset: str
+    source: str
+    files: Mapping[str, str]
+    threads: int
+    seeds: tuple[int, ...]
+    readings: tuple[str, ...]
+    data: Mapping[str, Any]
+    sizes: Sizes
+    training: Mapping[str, Training]
+    playing: Playing
+    conditions: Mapping[str, Mapping[str, Condition]]
+
+
+# What makes the raw files, by source; the other steps are the same for all.
+RAW = {"miniature": World, "genuine": Genuine}
+STEPS = {"text": Encoding, "pictures": Extraction, "features": Normalisation}
+KEYS = ("dataset", "seeds", "readings", "conditions", "datasets")
+DATASET_KEYS = ("source", "files", "raw", "threads", *STEPS, "sizes", "training", "playing")
+
+
+def read(config: Mapping[str, Any]) -> Experiment:
+    """Check a whole configuration; the first mistake is an `InputError` that names the key and the choices."""
+    for key in config:
+        known(key, KEYS, "config")
+    missing = [key for key in KEYS if key not in config]
+    if missing:
+        raise InputError(f"config: the key {missing[0]!r} is missing; see config.yaml")
+    datasets = mapping(config["datasets"], "datasets")
+    for name in datasets:
+        _check_dataset(datasets[name], f"datasets.{name}")
+    known(config["dataset"], datasets, "dataset")
+    for reading in _list(config["readings"], str, "readings"):
+        known(reading, READINGS, "readings")
+    place = f"datasets.{config['dataset']}"
+    chosen = datasets[config["dataset"]]
+    return Experiment(
+        dataset=config["dataset"],
+        source=chosen["source"],
+        threads=chosen.get("threads", 1),
+        seeds=_list(config["seeds"], int, "seeds"),
+        readings=_list(config["readings"], str, "readings"),
+        files=_files(chosen.get("files", {}), f"{place}.files"),
+        data={
+            step: checked(kind, chosen.get(step, {}), f"{place}.{step}")
+            for step, kind in {"raw": RAW[chosen["source"]], **STEPS}.items()
+        },
+        sizes=checked(Sizes, chosen.get("sizes", {}), f"{place}.sizes"),
+        training={
+            model: checked(Training, {"regime": model, **given}, f"{place}.training.{model}")
+            for model, given in chosen.get("training", {}).items()
+        },
+        playing=checked(Playing, chosen.get("playing", {}), f"{place}.playing"),
+        conditions=_conditions(config["conditions"]),
+    )
+
+
+def _check_dataset(given: Any, place: str) -> None:
+    for key in mapping(given, place):
+        known(key, DATASET_KEYS, place)
+    known(given.get("source"), RAW, f"{place}.source")
+    if type(given.get("threads", 1)) is not int:
+        raise InputError(f"{place}.threads: {given['threads']!r} is not a whole number")
+    for model in mapping(given.get("training", {}), f"{place}.training"):
+        known(model, MODELS, f"{place}.training")
+
+
+def _files(given: Any, place: str) -> Mapping[str, str]:
+    for name, path in mapping(given, place).items():
+        if not isinstance(path, str):
+            raise InputError(f"{place}.{name}: {path!r} is not a path")
+    return {str(name): path for name, path in given.items()}
+
+
+def _conditions(given: Any) -> Mapping[str, Mapping[str, Condition]]:
+    found: dict[str, Mapping[str, Condition]] = {}
+    for model, conditions in mapping(given, "conditions").items():
+        known(model, MODELS, "conditions")
+        place = f"conditions.{model}"
+        if "none" not in mapping(conditions, place):
+            raise InputError(f"{place}: the condition 'none' is missing, with which all others are compared; add it")
+        found[model] = {name: checked(Condition, given, f"{place}.{name}") for name, given in conditions.items()}
+        for name in found[model]:
+            if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+                raise InputError(f"{place}: {name!r} is no name for a condition; use letters, digits, '.', '_', '-'")
+    return found
+
+
+def _list(given: Any, kind: type[Value], place: str) -> tuple[Value, ...]:
+    if not isinstance(given, list) or not given or not all(type(one) is kind for one in given):
+        raise InputError(f"{place}: {given!r} is not a list of {NAMES[kind]}s; write for example [1, 2, 3]")
+    if len(set(given)) < len(given):
+        raise InputError(f"{place}: {given!r} names something twice")
+    return tuple(given)

@@ -1,0 +1,87 @@
+"""The settings of the steps that make a data set.
+
+Needs nothing but the standard library, since the Snakefile reads it.
+"""
+
+from dataclasses import dataclass
+
+from cooperation.files import InputError
+from cooperation.settings import setting
+
+
+@dataclass(frozen=True)
+class World:
+    """The made-up world.
+
+    Every dialog has a scene of its own. `caption`, `dialog` and `picture` say how often the caption, the answers
+    and the picture are about that scene; otherwise they are about another scene, drawn independently, so that
+    their statistics stay the same and only what they tell goes. Worlds whose truth is known:
+
+    caption only (1, 0, 1), dialog only (0, 1, 1), picture blind (1, 1, 0: what is said agrees, the picture shows
+    something else), nothing (0, 0, 0).
+    """
+
+    seed: int = setting(1, "everything in the world follows from this number")
+    train: int = setting(3000, "dialogs to train on")
+    val: int = setting(600, "dialogs to play and rank")
+    pixels: int = setting(64, "width and height of a picture, in pixels")
+    caption: float = setting(1.0, "share of captions that are about their dialog's scene, 0 to 1")
+    dialog: float = setting(1.0, "share of dialogs whose answers are about their scene, 0 to 1")
+    picture: float = setting(1.0, "share of pictures that show their dialog's scene, 0 to 1")
+    wander: float = setting(0.3, "chance that a question leaves the usual order of topics, 0 to 1")
+
+    def __post_init__(self) -> None:
+        for name in ("caption", "dialog", "picture", "wander"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InputError(f"miniature: {name} is {getattr(self, name)}; choose a number from 0 to 1")
+        for name, least in {"seed": 0, "train": 1, "val": 1, "pixels": 32}.items():
+            if getattr(self, name) < least:
+                raise InputError(f"miniature: {name} is {getattr(self, name)}; choose at least {least}")
+
+
+@dataclass(frozen=True)
+class Genuine:
+    """Genuine dialogs with stand-in pictures."""
+
+    train: int = setting(130, "dialogs to train on, the first of the file; the others are played and ranked")
+    pixels: int = setting(64, "width and height of a stand-in picture, in pixels")
+    seed: int = setting(1, "the stand-in pictures follow from this number")
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How text becomes ids (protocol: the usual preprocessing of VisDial)."""
+
+    threshold: int = setting(5, "a word seen less often becomes UNK")
+    question_length: int = setting(20, "tokens of a question that are kept, its question mark included")
+    answer_length: int = setting(20, "tokens of an answer that are kept")
+    caption_length: int = setting(40, "tokens of a caption that are kept")
+    count_words_in: str = setting("train", "the splits whose words are counted", ("train", "train+val"))
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """How pictures become features."""
+
+    preprocessing: str = setting(
+        "torchvision", "what is done to a picture before VGG-16 sees it", ("torchvision", "caffe", "small")
+    )
+    batch: int = setting(64, "pictures that go through VGG-16 together")
+    workers: int = setting(0, "processes that decode pictures; 0 decodes in the main one")
+
+    def __post_init__(self) -> None:
+        for name, least in {"batch": 1, "workers": 0}.items():
+            if getattr(self, name) < least:
+                raise InputError(f"extract: {name} is {getattr(self, name)}; choose at least {least}")
+
+
+@dataclass(frozen=True)
+class Normalisation:
+    """what is done to features before anything else"""
+
+    normalisation: str = setting(
+        "l2",
+        "l2: scale each vector; standardise: first to mean 0 and deviation 1 of the train images",
+        ("l2", "standardise"),
+    )
+    length: float = setting(1.0, "Euclidean length of every vector")
