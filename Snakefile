@@ -37,3 +37,4 @@ rule all:
         multiext(f"{REPORT}/table_2", ".csv", ".md", ".tex", ".html"),
         multiext(f"{REPORT}/figure_1a", ".pdf", ".svg", ".png"),
         multiext(f"{REPORT}/figure_1b", ".pdf", ".svg", ".png"),
+        multiext(f"{REPORT}/claims", ".csv", ".md", ".html"),

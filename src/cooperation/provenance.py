@@ -1,7 +1,10 @@
-"""Where results come from: the source files a command is made of."""
+"""Where results come from: the source files a command is made of, and the software that ran them."""
 
 import ast
+import platform
+import subprocess
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent
@@ -43,3 +46,18 @@ def _imported(file: Path) -> tuple[Path, ...]:
     data = [path for path in PACKAGE.iterdir() if path.suffix not in (".py", ".typed") and path.name in text]
     # Empty files say nothing.
     return tuple(path for path in (*modules, *data) if path.is_file() and path.stat().st_size)
+
+
+def software() -> dict[str, str]:
+    """Versions of Python and of the packages that numbers depend on, and the commit of this program."""
+    packages = ("torch", "numpy", "h5py", "nltk")
+    return {"python": platform.python_version(), **{name: version(name) for name in packages}, "commit": commit()}
+
+
+def commit() -> str:
+    """The git commit that the package is run from, with `-dirty` where files differ; `unknown` outside of git."""
+    command = ["git", "-C", str(PACKAGE), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"

@@ -71,8 +71,32 @@ rule figure:
         "python -m cooperation figure {wildcards.figure} --summary {input.summary:q} --out {output:q} > {log:q} 2>&1"
 
 
+rule claims:
+    input:
+        results=ALL_RESULTS,
+        claims="paper/claims.csv",
+        published=PUBLISHED,
+        dialogs=f"{DATA}/dialogs.h5",
+        code=sources("claims"),
+    output:
+        report(
+            f"{REPORT}/claims.html",
+            caption="../report/claims.rst",
+            category="Claims",
+        ),
+        multiext(f"{REPORT}/claims", ".csv", ".md"),
+    log:
+        f"logs/{experiment.dataset}/claims.log",
+    conda:
+        "../envs/report.yaml"
+    shell:
+        "python -m cooperation claims {input.results:q} --claims {input.claims:q} --published {input.published:q}"
+        " --dialogs {input.dialogs:q} --out {output:q} > {log:q} 2>&1"
+
+
 rule page:
     input:
+        claims=f"{REPORT}/claims.csv",
         summary=f"{REPORT}/mpr.csv",
         tables=expand(f"{REPORT}/table_{{table}}.csv", table=[1, 2]),
         figures=expand(f"{REPORT}/figure_{{figure}}.svg", figure=["1a", "1b"]),
@@ -87,4 +111,5 @@ rule page:
         "../envs/report.yaml"
     shell:
         "python -m cooperation report --summary {input.summary:q} --tables {input.tables:q} --figures {input.figures:q}"
+        " --claims {input.claims:q}"
         " --results {input.results:q} --dialogs {input.dialogs:q} --out {output:q} > {log:q} 2>&1"

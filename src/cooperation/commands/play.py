@@ -8,6 +8,7 @@ from cooperation.checkpoint import load_checkpoint
 from cooperation.devices import device
 from cooperation.experiments import Condition, Playing
 from cooperation.playing import as_result, control_script, human_script, play_condition
+from cooperation.provenance import software
 from cooperation.readings import READINGS
 from cooperation.results import read_result, write_result
 from cooperation.settings import add_flags, from_flags
@@ -54,6 +55,8 @@ def run(arguments: argparse.Namespace) -> None:
         "reading": arguments.reading,
         "condition": arguments.name,
         "candidates": min(len(dialogs), arguments.candidates),
+        "device": checkpoint.device.type,
+        **software(),
         "features": json.dumps({key: str(value) for key, value in features.attributes.items()}),
     }
     write_result(arguments.out, as_result(game, dialogs, condition, attributes))

@@ -13,6 +13,7 @@ from cooperation.devices import device
 from cooperation.experiments import Sizes, Training
 from cooperation.facts import FORMATS
 from cooperation.lessons import lessons
+from cooperation.provenance import software
 from cooperation.settings import add_flags, from_flags
 from cooperation.store import read_dialogs, read_features, read_vocabulary
 from cooperation.training import School
@@ -47,7 +48,7 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"epoch {epoch.number}: {losses}", file=sys.stderr)
         history.append(asdict(epoch))
         school.save(progress)
-    provenance = {"epochs": history}
+    provenance = {**software(), "device": device().type, "epochs": history}
     ids = dialogs.image_ids
     trained = Checkpoint(questioner, answerer, vocabulary, ids, sizes, asdict(training), provenance)
     save_checkpoint(arguments.out, trained)
