@@ -2,6 +2,7 @@ import io
 import json
 import zipfile
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -156,7 +157,7 @@ def test_captions_tell_shape_and_setting_in_english(spoken):
         assert set(words) & set(GROUNDS[scene["setting"]])
         assert caption.noun in words
         assert caption.noun in NOUNS[scene["shape"]]
-        for article, noun in zip(words, words[1:], strict=False):
+        for article, noun in pairwise(words):
             assert article != "a" or noun[0] not in "aeiou"
             assert article != "an" or noun[0] in "aeiou"
 
