@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from tqdm import tqdm
 
 from cooperation.archives import read_json_text
 from cooperation.files import InputError
@@ -63,7 +64,7 @@ def read_visdial(path: Path, split: str, cut_short: str = "stop") -> VisDial:
     rows: list[tuple[list[int], list[int]]] = []
     images: dict[int, int] = {}
     captions: list[str] = []
-    for number, dialog in enumerate(dialogs, 1):
+    for number, dialog in enumerate(tqdm(dialogs, f"check {path.name}", unit=" dialogs", disable=None), 1):
         place = f"{path}: dialog {number}"
         image = _image_id(dialog, images, place)
         place = f"{place} (image {image})"

@@ -1,8 +1,12 @@
 """Join the extracted features of both splits, all their shards, into one file of normalised features."""
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 
+from tqdm import tqdm
+
+from cooperation.messages import Floats
 from cooperation.normalisation import l2, standardise
 from cooperation.store import FeatureParts, agreed, write_feature_blocks
 
@@ -28,11 +32,19 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.normalisation == "l2":
         normalise = l2(arguments.length)
     else:
-        normalise = standardise(parts["train"].blocks(), arguments.length)
+        normalise = standardise(_shown(parts["train"]), arguments.length)
     write_feature_blocks(
         arguments.out,
-        {split: (found.image_ids, map(normalise, found.blocks())) for split, found in parts.items()},
+        {split: (found.image_ids, map(normalise, _shown(found))) for split, found in parts.items()},
         {**attributes, "normalisation": arguments.normalisation, "length": arguments.length},
     )
     for split, found in parts.items():
         print(f"{split}: {len(found.image_ids):,} images, {arguments.normalisation}, length {arguments.length:g}")
+
+
+def _shown(parts: FeatureParts) -> Iterator[Floats]:
+    """The blocks, with a progress bar."""
+    with tqdm(total=len(parts.image_ids), desc=parts.split, unit=" images", disable=None) as progress:
+        for block in parts.blocks():
+            yield block
+            progress.update(len(block))
