@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from cooperation.experiments import MODELS, READINGS, Condition, Playing, Sizes, Training
@@ -14,24 +14,31 @@ Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
-class Experiment:
-    """What config.yaml asks for, of one data set.
+class Dataset:
+    """One data set and the models for it.
 
-    source: what makes its raw files; files: paths of files that the user has, by name; data: settings of the steps
-    that make the data set, `raw` and those of `STEPS`;
-    training: model → how it is trained; conditions: model → name → condition.
+    source: what makes its raw files; files: paths of files that the user has, by name; threads: of a training or
+    playing job; steps: settings of the steps that make the data set, `raw` and those of `STEPS`; training: model →
+    how it is trained.
     """
 
-    dataset: str
     source: str
     files: Mapping[str, str]
     threads: int
-    seeds: tuple[int, ...]
-    readings: tuple[str, ...]
-    data: Mapping[str, Any]
+    steps: Mapping[str, Any]
     sizes: Sizes
     training: Mapping[str, Training]
     playing: Playing
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What config.yaml asks for. conditions: model → name → condition."""
+
+    dataset: str
+    data: Dataset
+    seeds: tuple[int, ...]
+    readings: tuple[str, ...]
     conditions: Mapping[str, Mapping[str, Condition]]
 
 
@@ -49,43 +56,45 @@ def read(config: Mapping[str, Any]) -> Experiment:
     missing = [key for key in KEYS if key not in config]
     if missing:
         raise InputError(f"config: the key {missing[0]!r} is missing; see config.yaml")
-    datasets = mapping(config["datasets"], "datasets")
-    for name in datasets:
-        _check_dataset(datasets[name], f"datasets.{name}")
-    known(config["dataset"], datasets, "dataset")
-    for reading in _list(config["readings"], str, "readings"):
+    found = {
+        name: _dataset(given, f"datasets.{name}") for name, given in mapping(config["datasets"], "datasets").items()
+    }
+    known(config["dataset"], found, "dataset")
+    data = found[config["dataset"]]
+    readings = _list(config["readings"], str, "readings")
+    for reading in readings:
         known(reading, READINGS, "readings")
-    place = f"datasets.{config['dataset']}"
-    chosen = datasets[config["dataset"]]
-    return Experiment(
-        dataset=config["dataset"],
-        source=chosen["source"],
-        threads=chosen.get("threads", 1),
-        seeds=_list(config["seeds"], int, "seeds"),
-        readings=_list(config["readings"], str, "readings"),
-        files=_files(chosen.get("files", {}), f"{place}.files"),
-        data={
-            step: checked(kind, chosen.get(step, {}), f"{place}.{step}")
-            for step, kind in {"raw": RAW[chosen["source"]], **STEPS}.items()
-        },
-        sizes=checked(Sizes, chosen.get("sizes", {}), f"{place}.sizes"),
-        training={
-            model: checked(Training, {"regime": model, **given}, f"{place}.training.{model}")
-            for model, given in chosen.get("training", {}).items()
-        },
-        playing=checked(Playing, chosen.get("playing", {}), f"{place}.playing"),
-        conditions=_conditions(config["conditions"]),
-    )
+    conditions = _conditions(config["conditions"])
+    for model in conditions:
+        if model not in data.training:
+            place = f"datasets.{config['dataset']}.training"
+            raise InputError(f"{place}: {model!r} is missing, which has conditions; add `{model}: {{}}`")
+    return Experiment(config["dataset"], data, _list(config["seeds"], int, "seeds"), readings, conditions)
 
 
-def _check_dataset(given: Any, place: str) -> None:
+def _dataset(given: Any, place: str) -> Dataset:
     for key in mapping(given, place):
         known(key, DATASET_KEYS, place)
     known(given.get("source"), RAW, f"{place}.source")
-    if type(given.get("threads", 1)) is not int:
-        raise InputError(f"{place}.threads: {given['threads']!r} is not a whole number")
-    for model in mapping(given.get("training", {}), f"{place}.training"):
+    threads = given.get("threads", 1)
+    if type(threads) is not int:
+        raise InputError(f"{place}.threads: {threads!r} is not a whole number")
+    training = mapping(given.get("training", {}), f"{place}.training")
+    for model in training:
         known(model, MODELS, f"{place}.training")
+    kinds = {"raw": RAW[given["source"]], **STEPS}
+    return Dataset(
+        source=given["source"],
+        files=_files(given.get("files", {}), f"{place}.files"),
+        threads=threads,
+        steps={step: checked(kind, given.get(step, {}), f"{place}.{step}") for step, kind in kinds.items()},
+        sizes=checked(Sizes, given.get("sizes", {}), f"{place}.sizes"),
+        training={
+            model: replace(checked(Training, settings, f"{place}.training.{model}"), regime=model)
+            for model, settings in training.items()
+        },
+        playing=checked(Playing, given.get("playing", {}), f"{place}.playing"),
+    )
 
 
 def _files(given: Any, place: str) -> Mapping[str, str]:

@@ -4,6 +4,7 @@ Needs nothing but the standard library, since the Snakefile reads it.
 """
 
 from dataclasses import dataclass
+from math import inf
 
 from cooperation.files import InputError
 from cooperation.settings import setting
@@ -57,6 +58,16 @@ class Encoding:
     answer_length: int = setting(20, "tokens of an answer that are kept")
     caption_length: int = setting(40, "tokens of a caption that are kept")
     count_words_in: str = setting("train", "the splits whose words are counted", ("train", "train+val"))
+    cut_short: str = setting(
+        "stop",
+        "dialogs with fewer than ten rounds: stop with an error, or leave them out and count them",
+        ("stop", "leave-out"),
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("threshold", "question_length", "answer_length", "caption_length"):
+            if getattr(self, name) < 1:
+                raise InputError(f"encode: {name} is {getattr(self, name)}; choose at least 1")
 
 
 @dataclass(frozen=True)
@@ -68,9 +79,10 @@ class Extraction:
     )
     batch: int = setting(64, "pictures that go through VGG-16 together")
     workers: int = setting(0, "processes that decode pictures; 0 decodes in the main one")
+    seed: int = setting(1, "seed of VGG-16's untrained weights, where no file of trained ones is given")
 
     def __post_init__(self) -> None:
-        for name, least in {"batch": 1, "workers": 0}.items():
+        for name, least in {"batch": 1, "workers": 0, "seed": 0}.items():
             if getattr(self, name) < least:
                 raise InputError(f"extract: {name} is {getattr(self, name)}; choose at least {least}")
 
@@ -85,3 +97,7 @@ class Normalisation:
         ("l2", "standardise"),
     )
     length: float = setting(1.0, "Euclidean length of every vector")
+
+    def __post_init__(self) -> None:
+        if not 0 < self.length < inf:
+            raise InputError(f"normalise: length is {self.length}; choose a number above 0")

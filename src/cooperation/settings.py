@@ -83,7 +83,10 @@ def checked(kind: type[Settings], given: Any, place: str) -> Settings:
             )
         if entries[key].metadata.get("choices"):
             known(value, entries[key].metadata["choices"], f"{place}.{key}")
-    return kind(**given)
+    try:
+        return kind(**given)
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from error
 
 
 def mapping(given: Any, place: str) -> Mapping[str, Any]:

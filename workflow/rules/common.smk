@@ -17,8 +17,8 @@ def flagged(settings):
 
 
 def training_flags(wildcards):
-    training = replace(experiment.training[wildcards.model], seed=int(wildcards.seed))
-    return flagged(experiment.sizes) + " " + flagged(training)
+    training = replace(experiment.data.training[wildcards.model], seed=int(wildcards.seed))
+    return flagged(experiment.data.sizes) + " " + flagged(training)
 
 
 def condition_of(wildcards):

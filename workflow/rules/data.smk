@@ -1,7 +1,7 @@
 RAW = f"{DATA}/raw"
 
 
-if experiment.source == "miniature":
+if experiment.data.source == "miniature":
 
     rule miniature:
         input:
@@ -15,16 +15,16 @@ if experiment.source == "miniature":
             "../envs/torch.yaml"
         params:
             out=lambda _, output: Path(output[0]).parent,
-            flags=flagged(experiment.data["raw"]),
+            flags=flagged(experiment.data.steps["raw"]),
         shell:
             "python -m cooperation miniature --out {params.out:q} {params.flags} > {log:q} 2>&1"
 
 
-if experiment.source == "genuine":
+if experiment.data.source == "genuine":
 
     rule genuine:
         input:
-            dialogs=experiment.files["dialogs"],
+            dialogs=experiment.data.files["dialogs"],
             code=sources("genuine"),
         output:
             expand(f"{RAW}/visdial_0.9_{{split}}.zip", split=["train", "val"]),
@@ -35,7 +35,7 @@ if experiment.source == "genuine":
             "../envs/torch.yaml"
         params:
             out=lambda _, output: Path(output[0]).parent,
-            flags=flagged(experiment.data["raw"]),
+            flags=flagged(experiment.data.steps["raw"]),
         shell:
             "python -m cooperation genuine --dialogs {input.dialogs:q} --out {params.out:q} {params.flags}"
             " > {log:q} 2>&1"
@@ -53,7 +53,7 @@ rule encode:
     conda:
         "../envs/torch.yaml"
     params:
-        flags=flagged(experiment.data["text"]),
+        flags=flagged(experiment.data.steps["text"]),
     shell:
         "python -m cooperation encode --train {input.train:q} --val {input.val:q} --out {output:q}"
         " {params.flags} > {log:q} 2>&1"
@@ -69,9 +69,9 @@ rule extract:
         f"logs/{experiment.dataset}/extract_{{split}}.log",
     conda:
         "../envs/torch.yaml"
-    threads: experiment.threads
+    threads: experiment.data.threads
     params:
-        flags=flagged(experiment.data["pictures"]),
+        flags=flagged(experiment.data.steps["pictures"]),
     shell:
         "python -m cooperation extract --images {input.images:q} --split {wildcards.split} --out {output:q}"
         " {params.flags} > {log:q} 2>&1"
@@ -89,7 +89,7 @@ rule normalise:
     conda:
         "../envs/torch.yaml"
     params:
-        flags=flagged(experiment.data["features"]),
+        flags=flagged(experiment.data.steps["features"]),
     shell:
         "python -m cooperation normalise --train {input.train:q} --val {input.val:q} --out {output:q}"
         " {params.flags} > {log:q} 2>&1"

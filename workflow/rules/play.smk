@@ -11,11 +11,11 @@ rule play:
         f"logs/{experiment.dataset}/play_{{model}}-seed{{seed}}_{{reading}}_{{condition}}.log",
     conda:
         "../envs/torch.yaml"
-    threads: experiment.threads
+    threads: experiment.data.threads
     params:
         condition=lambda wildcards: flagged(condition_of(wildcards)),
         dataset=experiment.dataset,
-        playing=flagged(experiment.playing),
+        playing=flagged(experiment.data.playing),
         control=lambda _, input: (
             f"--control {shlex.quote(str(input.control))}" if input.control else ""
         ),

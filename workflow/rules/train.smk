@@ -9,7 +9,7 @@ rule train:
         f"logs/{experiment.dataset}/train_{{model}}-seed{{seed}}.log",
     conda:
         "../envs/torch.yaml"
-    threads: experiment.threads
+    threads: experiment.data.threads
     params:
         flags=training_flags,
     shell:

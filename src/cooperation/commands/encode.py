@@ -15,19 +15,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--train", type=Path, required=True, help="VisDial JSON of the train split, bare or zipped")
     parser.add_argument("--val", type=Path, required=True, help="VisDial JSON of the val split, bare or zipped")
     parser.add_argument("--out", type=Path, required=True, help="HDF5 file of dialogs to write")
-    parser.add_argument(
-        "--cut-short",
-        choices=("stop", "leave-out"),
-        default="stop",
-        help="dialogs with fewer than ten rounds: stop with an error, or leave them out and count them (default: stop)",
-    )
     add_flags(parser, Encoding)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    splits = {split: read_visdial(getattr(arguments, split), split, arguments.cut_short) for split in ("train", "val")}
-    vocabulary, dialogs, counts = encode(splits, from_flags(Encoding, arguments))
-    write_dialogs(arguments.out, vocabulary, dialogs, {**counts, "cut_short": arguments.cut_short})
+    settings = from_flags(Encoding, arguments)
+    splits = {split: read_visdial(getattr(arguments, split), split, settings.cut_short) for split in ("train", "val")}
+    vocabulary, dialogs, counts = encode(splits, settings)
+    write_dialogs(arguments.out, vocabulary, dialogs, counts)
     for split in splits:
         print(_line(split, counts))
     print(f"vocabulary: {len(vocabulary.words)} words, UNK included")

@@ -19,9 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--split", choices=("train", "val"), required=True, help="name of the split in the file written"
     )
     parser.add_argument("--out", type=Path, required=True, help="HDF5 file of features to write")
-    source = parser.add_mutually_exclusive_group()
-    source.add_argument("--weights", type=Path, help="torchvision's vgg16-397923af.pth (default: untrained weights)")
-    source.add_argument("--seed", type=int, default=1, help="seed of untrained weights (default: 1)")
+    parser.add_argument("--weights", type=Path, help="torchvision's vgg16-397923af.pth (default: untrained weights)")
     parser.add_argument(
         "--shard", type=_shard, default=(1, 1), metavar="I/N", help="the I-th of N parts (default: 1/1)"
     )
@@ -34,7 +32,7 @@ def run(arguments: argparse.Namespace) -> None:
     images = list(picture_names(arguments.images).items())[part - 1 :: parts]
     if not images:
         raise InputError(f"{arguments.images}: has fewer pictures than {parts} shards; take fewer shards")
-    network, weights = trained(arguments.weights) if arguments.weights else untrained(arguments.seed)
+    network, weights = trained(arguments.weights) if arguments.weights else untrained(settings.seed)
     vectors = extract(arguments.images, [name for _, name in images], network, settings)
     features = Features(np.array([image for image, _ in images], np.int64), vectors, {})
     write_features(

@@ -2,12 +2,15 @@
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 from tqdm import tqdm
 
 from cooperation.messages import Floats
 from cooperation.normalisation import l2, standardise
+from cooperation.preparation import Normalisation
+from cooperation.settings import add_flags, from_flags
 from cooperation.store import FeatureParts, agreed, write_feature_blocks
 
 
@@ -17,29 +20,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             f"--{split}", type=Path, nargs="+", required=True, metavar="HDF5", help=f"features of {split}, all shards"
         )
     parser.add_argument("--out", type=Path, required=True, help="HDF5 file of features to write")
-    parser.add_argument(
-        "--normalisation",
-        choices=("l2", "standardise"),
-        default="l2",
-        help="l2: scale each vector; standardise: first to mean 0 and deviation 1 of the train images (default: l2)",
-    )
-    parser.add_argument("--length", type=float, default=1.0, help="Euclidean length of every vector (default: 1)")
+    add_flags(parser, Normalisation)
 
 
 def run(arguments: argparse.Namespace) -> None:
     parts = {split: FeatureParts.of(getattr(arguments, split), split) for split in ("train", "val")}
+    settings = from_flags(Normalisation, arguments)
     attributes = agreed({found.paths[0]: found.attributes for found in parts.values()})
-    if arguments.normalisation == "l2":
-        normalise = l2(arguments.length)
+    if settings.normalisation == "l2":
+        normalise = l2(settings.length)
     else:
-        normalise = standardise(_shown(parts["train"]), arguments.length)
+        normalise = standardise(_shown(parts["train"]), settings.length)
     write_feature_blocks(
         arguments.out,
         {split: (found.image_ids, map(normalise, _shown(found))) for split, found in parts.items()},
-        {**attributes, "normalisation": arguments.normalisation, "length": arguments.length},
+        {**attributes, **asdict(settings)},
     )
     for split, found in parts.items():
-        print(f"{split}: {len(found.image_ids):,} images, {arguments.normalisation}, length {arguments.length:g}")
+        print(f"{split}: {len(found.image_ids):,} images, {settings.normalisation}, length {settings.length:g}")
 
 
 def _shown(parts: FeatureParts) -> Iterator[Floats]:

@@ -1,0 +1,91 @@
+"""The command line: one line for a bad input, and flags that say what they mean."""
+
+import argparse
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib import import_module
+
+import pytest
+
+from cooperation.cli import COMMANDS, main
+from cooperation.experiments import Condition, Training
+from cooperation.files import InputError, write_text, written_whole
+from cooperation.settings import add_flags, flags, from_flags, setting
+
+
+@dataclass(frozen=True)
+class Everything:
+    """all kinds"""
+
+    number: int = setting(3, "a whole number")
+    share: float = setting(0.5, "a share, 100 % at most")
+    word: str = setting("a", "a word", ("a", "b"))
+    switch: bool = setting(False, "a switch")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [Everything(), Everything(-4, 1e-9, "b", True), Training(seed=5), Condition(channel="answer", p=0.1, start=3)],
+)
+def test_flags_say_all_settings(settings):
+    parser = argparse.ArgumentParser()
+    add_flags(parser, type(settings))
+    assert from_flags(type(settings), parser.parse_args(flags(settings))) == settings
+
+
+def test_help_names_defaults():
+    parser = argparse.ArgumentParser()
+    add_flags(parser, Everything)
+    text = parser.format_help()
+    assert "a share, 100 % at most (default: 0.5)" in text
+    assert "{a,b}" in text
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(name, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["cooperation", name, "--help"])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 0
+    assert "options:" in capsys.readouterr().out
+    assert import_module(f"cooperation.commands.{name}").__doc__
+
+
+def run(*words, **options):
+    command = [sys.executable, "-m", "cooperation", *words]
+    return subprocess.run(command, check=False, capture_output=True, text=True, **options)
+
+
+def test_bad_input_is_one_line_and_2(tmp_path):
+    files = ["--checkpoint", "none.safetensors", "--dialogs", "none.h5", "--features", "none.h5", "--out", "out.h5"]
+    done = run("play", *files, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "none.safetensors" in done.stderr
+    assert "train" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("flag", "value"), [("--p", "2"), ("--start", "0")])
+def test_bad_settings_are_bad_input(tmp_path, flag, value):
+    files = ["--checkpoint", "none.safetensors", "--dialogs", "none.h5", "--features", "none.h5", "--out", "out.h5"]
+    done = run("play", *files, flag, value, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert value in done.stderr
+
+
+def test_files_appear_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "deep" / "file.txt"
+    write_text(path, "one")
+    with pytest.raises(RuntimeError), written_whole(path) as temporary:
+        temporary.write_text("two")
+        raise RuntimeError
+    assert path.read_text() == "one"
+    assert [file.name for file in path.parent.iterdir()] == ["file.txt"]
+
+
+def test_a_bug_is_no_bad_input():
+    assert issubclass(InputError, ValueError)
+    assert InputError is not ValueError

@@ -1,0 +1,100 @@
+"""config.yaml: what is shipped is accepted, and each kind of mistake is one line with the key and the choices."""
+
+import subprocess
+import sys
+from copy import deepcopy
+from pathlib import Path
+
+import pytest
+import yaml
+
+from cooperation.configuration import read
+from cooperation.experiments import Condition
+from cooperation.files import InputError
+
+SHIPPED = yaml.safe_load((Path(__file__).parent.parent / "config.yaml").read_text())
+
+
+@pytest.mark.parametrize("dataset", SHIPPED["datasets"])
+def test_every_shipped_data_set_is_accepted(dataset):
+    experiment = read({**SHIPPED, "dataset": dataset})
+    assert experiment.dataset == dataset
+    assert set(experiment.conditions) <= set(experiment.data.training)
+
+
+def test_what_is_not_said_has_its_default():
+    experiment = read(SHIPPED)
+    assert experiment.conditions["dialog"]["none"] == Condition()
+    assert experiment.conditions["dialog"]["caption-p0.2"] == Condition(channel="caption", p=0.2)
+    assert experiment.data.training["round"].regime == "round"
+    assert experiment.data.sizes.layers >= 1
+
+
+def changed(path, value):
+    config = deepcopy(SHIPPED)
+    *parents, last = path
+    place = config
+    for key in parents:
+        place = place[key]
+    if value is None:
+        del place[last]
+    else:
+        place[last] = value
+    return config
+
+
+M = ("datasets", "miniature")
+D = ("conditions", "dialog")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        (("datset",), "x", ["datset", "dataset"]),
+        (("dataset",), "minature", ["dataset", "minature", "miniature", "genuine"]),
+        (("dataset",), ["miniature"], ["dataset", "miniature"]),
+        (("seeds",), None, ["seeds", "missing"]),
+        (("seeds",), 1, ["seeds", "[1, 2, 3]"]),
+        (("seeds",), [], ["seeds"]),
+        (("seeds",), ["1"], ["seeds", "whole number"]),
+        (("seeds",), [1, 1], ["seeds", "twice"]),
+        (("readings",), ["writen"], ["readings", "writen", "written", "released"]),
+        (("conditions",), [], ["conditions", "keys"]),
+        (("conditions", "dialogue"), {}, ["conditions", "dialogue", "dialog", "round"]),
+        ((*D, "none"), None, ["conditions.dialog", "none"]),
+        ((*D, "new"), {"chanel": "image"}, ["conditions.dialog.new", "chanel", "channel"]),
+        ((*D, "new"), {"channel": "images"}, ["conditions.dialog.new.channel", "images", "image", "negation"]),
+        ((*D, "new"), {"channel": "answer", "p": "1"}, ["conditions.dialog.new.p", "number"]),
+        ((*D, "new"), {"channel": "answer", "p": True}, ["conditions.dialog.new.p", "number"]),
+        ((*D, "new"), {"channel": "answer", "p": 1.5}, ["conditions.dialog.new", "1.5", "0 to 1"]),
+        ((*D, "new"), {"channel": "answer", "start": 0}, ["conditions.dialog.new", "start", "10"]),
+        ((*D, "new"), {"channel": "answer", "start": 11}, ["conditions.dialog.new", "start"]),
+        ((*D, "new"), {"channel": "answer", "start": 2.5}, ["conditions.dialog.new.start", "whole number"]),
+        ((*D, "new"), "image", ["conditions.dialog.new", "keys"]),
+        ((*D, "../new"), {}, ["conditions.dialog", "../new", "letters"]),
+        ((*M, "source"), "visdial", ["datasets.miniature.source", "visdial", "miniature"]),
+        ((*M, "sises"), {}, ["datasets.miniature", "sises", "sizes"]),
+        ((*M, "threads"), "two", ["datasets.miniature.threads", "whole number"]),
+        ((*M, "raw"), {"picture": 2}, ["datasets.miniature.raw", "picture", "0 to 1"]),
+        ((*M, "text"), {"treshold": 5}, ["datasets.miniature.text", "treshold", "threshold"]),
+        ((*M, "sizes"), {"hidden": 64.5}, ["datasets.miniature.sizes.hidden", "whole number"]),
+        ((*M, "training", "dialog"), {"epoch": 3}, ["datasets.miniature.training.dialog", "epoch", "epochs"]),
+        ((*M, "training", "rounds"), {}, ["datasets.miniature.training", "rounds", "round"]),
+        ((*M, "training", "round"), None, ["datasets.miniature.training", "round", "conditions"]),
+        (("datasets", "genuine", "files"), {"dialogs": 3}, ["datasets.genuine.files.dialogs", "path"]),
+    ],
+)
+def test_mistakes_are_named(path, value, said):
+    with pytest.raises(InputError) as error:
+        read(changed(path, value))
+    message = str(error.value)
+    assert "\n" not in message
+    assert all(word in message for word in said), message
+
+
+def test_reading_it_needs_nothing_but_the_standard_library():
+    # The Snakefile is read where only Snakemake is installed.
+    heavy = "[name for name in ('numpy', 'torch', 'pandas', 'h5py') if name in sys.modules]"
+    code = f"import sys, cooperation.configuration; print({heavy})"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == "[]"
