@@ -5,6 +5,7 @@ from small_files import document, write_json
 
 from cooperation.cli import main
 from cooperation.encoding import encode
+from cooperation.files import InputError
 from cooperation.preparation import Encoding
 from cooperation.store import read_dialogs, read_vocabulary
 from cooperation.tokeniser import tokenise, tokenise_question
@@ -112,6 +113,25 @@ def test_command(tmp_path, monkeypatch, capsys):
     assert stored["threshold"] == 2
     assert stored["count_words_in"] == "train"
     assert np.isclose(stored["train_exactly_yes_no"], 0.4)
+
+
+@pytest.mark.parametrize("name", ["threshold", "question_length", "answer_length", "caption_length"])
+def test_impossible_settings(name):
+    with pytest.raises(InputError, match=f"encode: {name} is 0; choose at least 1"):
+        Encoding(**{name: 0})
+
+
+def test_dialogs_left_out_are_counted_in_the_file(tmp_path, monkeypatch, capsys):
+    short = document("train", (7, 3))
+    del short["data"]["dialogs"][0]["dialog"][6:]
+    train, val = write_json(tmp_path / "t.json", short), write_json(tmp_path / "v.json", document("val", (5,)))
+    run(
+        monkeypatch, "encode", "--train", train, "--val", val, "--out", tmp_path / "d.h5", "--cut-short", "leave-out"
+    )  # fmt: skip
+    assert "train: 2 dialogs read, 1 kept, 1 refused" in capsys.readouterr().out
+    with h5py.File(tmp_path / "d.h5") as file:
+        assert [file.attrs[f"train_{name}"] for name in ("read", "kept", "refused")] == [2, 1, 1]
+        assert file["image_id_train"][:].tolist() == [3]
 
 
 def test_bad_input_is_one_line_and_no_file(tmp_path, monkeypatch, capsys):

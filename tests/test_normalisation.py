@@ -118,6 +118,15 @@ def test_splits_of_different_widths_are_not_joined(tmp_path, monkeypatch, capsys
     assert f"{val}: width is 3, but 2 in {train}" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("length", [0, -1, "nan", "inf"])
+def test_impossible_lengths(tmp_path, monkeypatch, capsys, length):
+    train = feature_file(tmp_path / "t.h5", "train", [1], [[1, 5]])
+    val = feature_file(tmp_path / "v.h5", "val", [3], [[5, 9]])
+    with pytest.raises(SystemExit):
+        run(monkeypatch, "--train", train, "--val", val, "--out", tmp_path / "f.h5", f"--length={length}")
+    assert "choose a number above 0" in capsys.readouterr().err
+
+
 def test_a_shard_given_twice(tmp_path, monkeypatch, capsys):
     train = feature_file(tmp_path / "t.h5", "train", [1, 2], [[1, 5], [2, 2]])
     val = feature_file(tmp_path / "v.h5", "val", [3], [[5, 9]])

@@ -145,7 +145,7 @@ def test_small_pictures_of_several_sizes_or_too_small(tmp_path, sizes, words):
         extract(path, list(picture_names(path).values()), untrained(1)[0], Extraction("small"))
 
 
-@pytest.mark.parametrize("settings", [{"batch": 0}, {"workers": -1}])
+@pytest.mark.parametrize("settings", [{"batch": 0}, {"workers": -1}, {"seed": -1}])
 def test_impossible_settings(settings):
     with pytest.raises(InputError, match="choose at least"):
         Extraction(**settings)
