@@ -36,7 +36,7 @@ def main() -> None:
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     chosen = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
     for name, summary in COMMANDS.items():
-        command = subparsers.add_parser(name, help=summary, description=summary.capitalize() + ".")
+        command = subparsers.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
         if name == chosen:
             module = import_module(f"cooperation.commands.{name}")
             module.add_arguments(command)

@@ -36,7 +36,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a download is tried."""
+    """how long a download is tried"""
 
     tries: int = setting(6, "tries in a row that bring nothing before an address is given up")
     pause: float = setting(1.0, "seconds before the second try; doubled before each further one, to a minute at most")

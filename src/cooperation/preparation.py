@@ -42,7 +42,7 @@ class World:
 
 @dataclass(frozen=True)
 class Genuine:
-    """Genuine dialogs with stand-in pictures."""
+    """genuine dialogs with stand-in pictures"""
 
     train: int = setting(130, "dialogs to train on, the first of the file; the others are played and ranked")
     pixels: int = setting(64, "width and height of a stand-in picture, in pixels")
@@ -51,7 +51,7 @@ class Genuine:
 
 @dataclass(frozen=True)
 class Encoding:
-    """How text becomes ids (protocol: the usual preprocessing of VisDial)."""
+    """how text becomes ids: the usual preprocessing of VisDial"""
 
     threshold: int = setting(5, "a word seen less often becomes UNK")
     question_length: int = setting(20, "tokens of a question that are kept, its question mark included")
@@ -72,7 +72,7 @@ class Encoding:
 
 @dataclass(frozen=True)
 class Extraction:
-    """How pictures become features."""
+    """how pictures become features"""
 
     preprocessing: str = setting(
         "torchvision", "what is done to a picture before VGG-16 sees it", ("torchvision", "caffe", "small")

@@ -14,7 +14,13 @@ from cooperation.vgg import extract, trained, untrained
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--images", type=Path, required=True, help="zip archive of JPEG files under COCO's names")
+    parser.add_argument(
+        "--images",
+        type=Path,
+        required=True,
+        metavar="ZIP",
+        help="JPEG files under COCO's names, zipped, or their folder",
+    )
     parser.add_argument(
         "--split", choices=("train", "val"), required=True, help="name of the split in the file written"
     )
