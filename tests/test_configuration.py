@@ -30,6 +30,14 @@ def test_what_is_not_said_has_its_default():
     assert experiment.data.sizes.layers >= 1
 
 
+def test_numbers_from_the_command_line_come_as_texts():
+    config = changed(("conditions", "dialog", "new"), {"channel": "answer", "p": "0.3", "start": "4"})
+    config["seeds"] = ["1", "2"]
+    experiment = read(config)
+    assert experiment.conditions["dialog"]["new"] == Condition(channel="answer", p=0.3, start=4)
+    assert experiment.seeds == (1, 2)
+
+
 def changed(path, value):
     config = deepcopy(SHIPPED)
     *parents, last = path
@@ -56,7 +64,7 @@ D = ("conditions", "dialog")
         (("seeds",), None, ["seeds", "missing"]),
         (("seeds",), 1, ["seeds", "[1, 2, 3]"]),
         (("seeds",), [], ["seeds"]),
-        (("seeds",), ["1"], ["seeds", "whole number"]),
+        (("seeds",), ["one"], ["seeds", "whole number"]),
         (("seeds",), [1, 1], ["seeds", "twice"]),
         (("readings",), ["writen"], ["readings", "writen", "written", "released"]),
         (("conditions",), [], ["conditions", "keys"]),
@@ -64,7 +72,7 @@ D = ("conditions", "dialog")
         ((*D, "none"), None, ["conditions.dialog", "none"]),
         ((*D, "new"), {"chanel": "image"}, ["conditions.dialog.new", "chanel", "channel"]),
         ((*D, "new"), {"channel": "images"}, ["conditions.dialog.new.channel", "images", "image", "negation"]),
-        ((*D, "new"), {"channel": "answer", "p": "1"}, ["conditions.dialog.new.p", "number"]),
+        ((*D, "new"), {"channel": "answer", "p": "much"}, ["conditions.dialog.new.p", "number"]),
         ((*D, "new"), {"channel": "answer", "p": True}, ["conditions.dialog.new.p", "number"]),
         ((*D, "new"), {"channel": "answer", "p": 1.5}, ["conditions.dialog.new", "1.5", "0 to 1"]),
         ((*D, "new"), {"channel": "answer", "start": 0}, ["conditions.dialog.new", "start", "10"]),

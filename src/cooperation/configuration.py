@@ -51,6 +51,7 @@ DATASET_KEYS = ("source", "files", "raw", "threads", *STEPS, "sizes", "training"
 
 def read(config: Mapping[str, Any]) -> Experiment:
     """Check a whole configuration; the first mistake is an `InputError` that names the key and the choices."""
+    config = _numbers(config)
     for key in config:
         known(key, KEYS, "config")
     missing = [key for key in KEYS if key not in config]
@@ -70,6 +71,20 @@ def read(config: Mapping[str, Any]) -> Experiment:
             place = f"datasets.{config['dataset']}.training"
             raise InputError(f"{place}: {model!r} is missing, which has conditions; add `{model}: {{}}`")
     return Experiment(config["dataset"], data, _list(config["seeds"], int, "seeds"), readings, conditions)
+
+
+def _numbers(given: Any) -> Any:
+    """Snakemake hands over what stands inside of `--config KEY={…}` as texts: 0.3 as '0.3', true as 'true'."""
+    if isinstance(given, Mapping):
+        return {key: _numbers(value) for key, value in given.items()}
+    if isinstance(given, list):
+        return [_numbers(value) for value in given]
+    for kind in (int, float, {"true": True, "false": False}.__getitem__) if isinstance(given, str) else ():
+        try:
+            return kind(given)
+        except (ValueError, KeyError):
+            continue
+    return given
 
 
 def _dataset(given: Any, place: str) -> Dataset:

@@ -26,8 +26,9 @@ def condition_of(wildcards):
 
 
 def control(wildcards):
-    """A condition that starts late takes the rounds before from the one without tampering."""
-    if condition_of(wildcards).start > 1:
+    """Bots that are tampered with late play as before until then: those rounds come from the condition `none`."""
+    condition = condition_of(wildcards)
+    if condition.start > 1 and condition.script == "none":
         return f"{RESULTS}/{wildcards.model}-seed{wildcards.seed}/{wildcards.reading}/none.h5"
     return []
 

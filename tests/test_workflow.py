@@ -1,0 +1,205 @@
+"""The whole chain on a reduced miniature, and what reruns when something changes."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from cooperation.results import read_result
+
+ROOT = Path(__file__).parent.parent
+CONFIG = {
+    "dataset": "small",
+    "seeds": [1],
+    "readings": ["written"],
+    "conditions": {
+        "dialog": {
+            "none": {},
+            **{f"caption-p{p}": {"channel": "caption", "p": p} for p in (0.2, 0.4, 0.6, 0.8, 1)},
+            "image-from5": {"channel": "image", "start": 5},
+            "question-from5-p0.8": {"channel": "question", "p": 0.8, "start": 5},
+            # Bots that learnt so little may say nothing that could be tampered with; people do.
+            "answer-from5-p0.8": {"channel": "answer", "p": 0.8, "start": 5, "script": "dialog"},
+        },
+        "round": {"none": {}, "negation-from1": {"channel": "negation", "script": "dialog"}},
+    },
+    "datasets": {
+        "small": {
+            "source": "miniature",
+            "raw": {"train": 40, "val": 24, "pixels": 48},
+            "text": {"threshold": 2},
+            "pictures": {"preprocessing": "small"},
+            "features": {"normalisation": "standardise", "length": 8.0},
+            "sizes": {"embedding": 8, "hidden": 12, "layers": 1},
+            "training": {"dialog": {"epochs": 2, "batch": 16}, "round": {"epochs": 1, "batch": 32}},
+        }
+    },
+}
+
+
+class Project:
+    """A copy of the project's own files with a small config.yaml, built once."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        for name in ("src", "workflow", "profiles", "paper"):
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        shutil.copy(ROOT / "Snakefile", folder)
+        self.configure(CONFIG)
+
+    def configure(self, config):
+        (self.folder / "config.yaml").write_text(yaml.safe_dump(config))
+
+    def snakemake(self, *words):
+        command = [sys.executable, "-m", "snakemake", "--cores", "2", *words]
+        # The copy's own sources are the ones that run.
+        environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+        return subprocess.run(
+            command,
+            cwd=self.folder,
+            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment,
+        )
+
+    def jobs(self, *words):
+        """What a dry run would do: rule → number of jobs."""
+        done = self.snakemake("-n", *words)
+        assert done.returncode == 0, done.stdout
+        if "Nothing to be done" in done.stdout:
+            return {}
+        stats = done.stdout.split("Job stats:")[1].split("total")[0]
+        found = {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", stats, re.MULTILINE)}
+        found.pop("all", None)
+        return found
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    made = Project(tmp_path_factory.mktemp("a project's folder"))
+    done = made.snakemake()
+    assert done.returncode == 0, done.stdout[-5000:]
+    return made
+
+
+REPORTING = {"summarise": 1, "table": 2, "figure": 2, "claims": 1, "page": 1}
+
+
+def result(project, name, model="dialog"):
+    return read_result(project.folder / f"results/small/{model}-seed1/written/{name}.h5")
+
+
+def test_everything_is_made(project):
+    report = project.folder / "reports/small"
+    for stem, endings in {
+        "table_1": "csv md tex html",
+        "table_2": "csv md tex html",
+        "figure_1a": "pdf svg png",
+        "figure_1b": "pdf svg png",
+        "claims": "csv md html",
+        "index": "html",
+        "mpr": "csv",
+    }.items():
+        for ending in endings.split():
+            assert (report / f"{stem}.{ending}").stat().st_size > 100
+
+
+def test_nothing_is_left_to_do_and_times_do_not_matter(project):
+    assert "Nothing to be done" in project.snakemake().stdout
+    for path in [
+        *project.folder.glob("src/**/*.py"),
+        project.folder / "config.yaml",
+        *project.folder.glob("data/**/*"),
+    ]:
+        os.utime(path)
+    assert project.jobs() == {}
+
+
+def test_no_stray_files(project):
+    assert [str(path) for path in project.folder.rglob("*partial*")] == []
+    assert [str(path) for path in project.folder.rglob("*progress*")] == []
+
+
+def test_rounds_before_the_start_are_the_control(project):
+    control, late = result(project, "none"), result(project, "question-from5-p0.8")
+    assert (control.ranks[:, :5] == late.ranks[:, :5]).all()
+    assert (control.question_said.lengths[:, :4] == late.question_said.lengths[:, :4]).all()
+    assert late.tampered_messages[:5].tolist() == [0] * 5
+    assert (late.tampered_messages[5:] > 0).all()
+    assert control.tampered_messages.sum() == 0
+
+
+def test_results_hold_what_tables_need(project):
+    found = result(project, "caption-p1")
+    assert found.ranks.shape == (24, 11)
+    assert found.attributes["candidates"] == 24
+    assert {"commit", "torch", "seed", "reading", "features"} <= set(found.attributes)
+    assert found.tampered_messages[0] == 24
+    assert np.isfinite(found.ranks).all()
+    assert (result(project, "image-from5").tampered_messages == [0] * 5 + [24] * 6).all()
+
+
+def test_a_new_condition_is_one_job_and_what_reads_it(project):
+    config = {**CONFIG, "conditions": {**CONFIG["conditions"]}}
+    config["conditions"]["dialog"] = {**CONFIG["conditions"]["dialog"], "answer": {"channel": "answer", "p": 0.5}}
+    project.configure(config)
+    assert project.jobs() == {"play": 1} | REPORTING
+    project.configure(CONFIG)
+
+
+def test_an_edited_condition_is_one_job_and_what_reads_it(project):
+    done = project.jobs("--config", "conditions={dialog: {caption-p0.2: {p: 0.3}}}")
+    assert done == {"play": 1} | REPORTING
+
+
+def test_an_edited_setting_redoes_what_depends_on_it(project):
+    retrained = project.jobs("--config", "datasets={small: {training: {round: {epochs: 2}}}}")
+    assert retrained == {"train": 1, "play": 2} | REPORTING
+    assert project.jobs("--config", "seeds=[1, 2]") == {"train": 2, "play": 11} | REPORTING
+    assert project.jobs("--config", "readings=[written, released]") == {"play": 11} | REPORTING
+
+
+@pytest.mark.parametrize(
+    ("file", "jobs"),
+    [
+        ("tables.py", {"table": 2}),
+        ("figures.py", {"figure": 2, "page": 1}),
+        ("bots/player.py", {"play": 11} | REPORTING),
+        ("updates.py", {"train": 2, "play": 11} | REPORTING),
+    ],
+)
+def test_an_edited_source_redoes_what_it_makes(project, file, jobs):
+    path = project.folder / "src/cooperation" / file
+    before = path.read_text()
+    path.write_text(before + "\n# An edit.\n")
+    try:
+        found = project.jobs()
+        assert {rule: found.get(rule) for rule in jobs} == jobs
+        assert "miniature" not in found
+        assert "encode" not in found
+    finally:
+        path.write_text(before)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--config", "dataset=minature"], ["dataset", "minature", "small"]),
+        (["--config", "conditions={dialog: {x: {chanel: image}}}"], ["conditions.dialog.x", "chanel", "channel"]),
+        (["--config", "seeds=1"], ["seeds"]),
+    ],
+)
+def test_a_mistake_is_refused_before_any_job(project, words, said):
+    done = project.snakemake(*words)
+    assert done.returncode != 0
+    assert all(word in done.stdout for word in said), done.stdout
+    assert "Traceback" not in done.stdout
+    assert "Job stats" not in done.stdout
