@@ -75,6 +75,13 @@ def test_features_are_read_in_the_order_that_is_asked_for(tmp_path_factory, ids,
     assert found.image_ids.tolist() == found.vectors[:, 0].tolist() == asked
 
 
+def test_more_images_than_a_block_holds(tmp_path):
+    ids = np.random.default_rng(1).permutation(9000)
+    write_features(tmp_path / "f.h5", {"val": features(ids)}, {})
+    found = read_features(tmp_path / "f.h5", "val", np.arange(9000))
+    assert (found.vectors[:, 0] == np.arange(9000)).all()
+
+
 def test_a_missing_image_is_named_when_read(tmp_path):
     write_features(tmp_path / "f.h5", {"val": features([3, 1])}, {})
     with pytest.raises(InputError, match=r"f\.h5: no features of image 2 \(1 images missing\)"):
