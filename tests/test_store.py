@@ -15,6 +15,7 @@ from cooperation.store import (
     read_dialogs,
     read_features,
     read_vocabulary,
+    rows_of,
     write_dialogs,
     write_feature_blocks,
     write_features,
@@ -58,14 +59,6 @@ def test_features_come_back(tmp_path):
 
 
 @settings(deadline=None)
-@given(st.lists(st.integers(0, 10**6), min_size=1, unique=True), st.data())
-def test_features_are_joined_by_id(ids, data):
-    asked = data.draw(st.lists(st.sampled_from(ids)))
-    found = features(ids).of(np.array(asked, np.int64), PLACE)
-    assert found[:, 0].tolist() == asked
-
-
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=40, unique=True), st.data())
 def test_features_are_read_in_the_order_that_is_asked_for(tmp_path_factory, ids, data):
     asked = data.draw(st.lists(st.sampled_from(ids)))
@@ -99,7 +92,7 @@ def test_vectors_of_different_widths_are_not_joined(tmp_path):
 @pytest.mark.parametrize("missing", [0, 4, 99])
 def test_a_missing_image_is_named(missing):
     with pytest.raises(InputError, match=rf"features\.h5: no features of image {missing} \(1 images missing\)"):
-        features([3, 1, 5]).of(np.array([1, missing, 5]), PLACE)
+        rows_of(np.array([1, missing, 5]), np.array([3, 1, 5]), PLACE)
 
 
 def test_blocks_are_the_vectors_of_all_files_in_order(tmp_path):

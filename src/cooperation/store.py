@@ -50,13 +50,6 @@ class Features:
     vectors: Floats
     attributes: Mapping[str, Any]
 
-    def of(self, image_ids: Ids, place: Path) -> Floats:
-        """The vectors of the given images, joined by id: [len(image_ids), features]."""
-        if np.array_equal(image_ids, self.image_ids):
-            return self.vectors
-        vectors: Floats = self.vectors[rows_of(image_ids, self.image_ids, place)]
-        return vectors
-
 
 def rows_of(image_ids: Ids, among: Ids, place: Path) -> Rows:
     """Where each image stands among others, by its id; `place` is named if one is missing."""

@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> None:
     condition = from_flags(Condition, arguments)
     checkpoint = load_checkpoint(arguments.checkpoint, device())
     dialogs = read_dialogs(arguments.dialogs, "val")
-    features = read_features(arguments.features, "val")
+    features = read_features(arguments.features, "val", dialogs.image_ids)
     if arguments.control:
         script = control_script(read_result(arguments.control), condition.start)
     else:
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
     game = play_condition(
         checkpoint,
         dialogs,
-        features.of(dialogs.image_ids, arguments.features),
+        features.vectors,
         condition,
         READINGS[arguments.reading],
         script,

@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> None:
     sizes, training = from_flags(Sizes, arguments), from_flags(Training, arguments)
     vocabulary = read_vocabulary(arguments.dialogs)
     dialogs = read_dialogs(arguments.dialogs, "train")
-    images = read_features(arguments.features, "train").of(dialogs.image_ids, arguments.features)
+    images = read_features(arguments.features, "train", dialogs.image_ids).vectors
     taught = lessons(dialogs, images, vocabulary, FORMATS[TRAINING_FORMAT[training.regime]](vocabulary), device())
 
     torch.manual_seed(training.seed)
