@@ -80,8 +80,8 @@ def test_each_dialog_gets_the_image_in_its_row(files, monkeypatch):
     normalise(monkeypatch, files)
     for split, expected in (("train", [[1, 0], [0.6, 0.8], [0, 1]]), ("val", [[0, 1], [1, 0]])):
         dialogs = read_dialogs(files / "dialogs.h5", split)
-        features = read_features(files / "features.h5", split)
-        assert features.of(dialogs.image_ids, files).tolist() == pytest.approx(np.array(expected))
+        features = read_features(files / "features.h5", split, dialogs.image_ids)
+        assert features.vectors.tolist() == pytest.approx(np.array(expected))
     assert features.attributes["extractor"] == "not stated"
 
 

@@ -71,6 +71,23 @@ def test_texts_are_cut_and_counted(tmp_path, said, kept):
     assert counts["train_cut_answers"] == counts["val_cut_questions"] == 0
 
 
+def test_an_empty_answer_is_an_empty_message_and_counted(tmp_path, monkeypatch, capsys):
+    train = document("train", (7, 3))
+    train["data"]["answers"][2] = "  "
+    both(tmp_path, train)
+    files = {"--train": "t.json", "--val": "v.json", "--out": "d.h5"}
+    words = [word for flag, name in files.items() for word in (flag, str(tmp_path / name))]
+    monkeypatch.setattr("sys.argv", ["cooperation", "encode", *words, "--threshold", "1"])
+    main()
+    # Answer 2 is given in rounds 3 and 8 of both dialogs.
+    found = read_dialogs(tmp_path / "d.h5", "train").answers
+    assert (found.lengths == 0).nonzero()[1].tolist() == [2, 7, 2, 7]
+    assert found.tokens[found.lengths == 0].max() == 0
+    with h5py.File(tmp_path / "d.h5") as file:
+        assert (file.attrs["train_empty_answers"], file.attrs["val_empty_answers"]) == (4, 0)
+    assert "4 answers empty" in capsys.readouterr().out.splitlines()[0]
+
+
 def test_shares_of_yes_and_no(tmp_path):
     # The answers are yes, no, he's not, "Yes, it is", can't tell, twice.
     counts = encode(both(tmp_path), Encoding())[2]

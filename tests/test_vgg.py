@@ -225,7 +225,7 @@ def test_shards_together_are_the_whole(pictures, tmp_path, monkeypatch):
         run(monkeypatch, "extract", "--images", pictures, "--split", "train", "--out", path, "--shard", f"{part}/4")
     joined = FeatureParts.of(shards, "train")
     assert sorted(joined.image_ids.tolist()) == [1, 2, 3, 4, 5, 6]
-    expected = read_features(whole, "train").of(joined.image_ids, whole)
+    expected = read_features(whole, "train", joined.image_ids).vectors
     np.testing.assert_allclose(np.concatenate(list(joined.blocks())), expected, atol=1e-5)
 
 

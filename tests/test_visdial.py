@@ -159,6 +159,12 @@ def test_dialogs_cut_short_are_left_out_and_counted(tmp_path):
     assert (found.read, found.refused) == (3, 1)
 
 
+def test_an_answer_may_be_empty(tmp_path):
+    content = broken(lambda c: c["data"]["answers"].__setitem__(2, " "))
+    found = read_visdial(write_json(tmp_path / "v.json", content), "train")
+    assert found.answers[found.answer_rows[1, 2]] == " "
+
+
 @genuine
 def test_genuine_dialogs():
     found = read_visdial(GENUINE, "val")

@@ -96,10 +96,11 @@ def _counts(visdial: VisDial, parts: Mapping[str, Part], dialogs: Dialogs, vocab
 
 
 def count_tokens(dialogs: Dialogs, vocabulary: Vocabulary) -> dict[str, Any]:
-    """Tokens of a split, how many of them are UNK, and the mean lengths of its messages in tokens."""
+    """Tokens of a split, how many of them are UNK, answers without any, and the messages' mean lengths in tokens."""
     messages = {name: getattr(dialogs, name) for name in PARTS}
     return {
         "tokens": sum(int(found.lengths.sum()) for found in messages.values()),
         "unknown_tokens": sum(int((found.tokens == vocabulary.ids[UNKNOWN]).sum()) for found in messages.values()),
+        "empty_answers": int((dialogs.answers.lengths == 0).sum()),
         **{f"mean_length_{name}": float(found.lengths.mean()) for name, found in messages.items()},
     }

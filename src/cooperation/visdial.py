@@ -52,7 +52,7 @@ def read_visdial(path: Path, split: str, cut_short: str = "stop") -> VisDial:
 
     A dialog cut short has fewer than ten answered rounds, as those of the 1.0 test split: it is an error
     (`cut_short` = stop) or left out and counted (leave-out), never padded. Raises `InputError` with one line
-    naming file, dialog and round (counted from 1) and field.
+    naming file, dialog and round (counted from 1) and field. An answer may be empty, a question may not.
     """
     top = _parsed(path)
     data = _get(top, "data", dict, f"{path}")
@@ -165,6 +165,8 @@ def _rounds(rounds: list[Any], texts: Mapping[str, list[str]], place: str) -> tu
     for number, found in enumerate(rounds, 1):
         at = f"{place}, round {number}"
         questions.append(_position(found, "question", texts["questions"], at))
+        if not texts["questions"][questions[-1]].strip():
+            raise InputError(f"{at}: 'question' is an empty text; {REMEDY}")
         answers.append(_position(found, "answer", texts["answers"], at))
         _check_options(found, texts["answers"], at)
     return questions, answers
@@ -174,8 +176,6 @@ def _position(found: Any, key: str, texts: list[str], place: str) -> int:
     position: int = _get(found, key, int, place)
     if not 0 <= position < len(texts):
         raise InputError(f"{place}: {key!r} {position} is not in the list of {len(texts)} texts; {REMEDY}")
-    if not texts[position].strip():
-        raise InputError(f"{place}: {key!r} is an empty text; {REMEDY}")
     return position
 
 

@@ -28,6 +28,7 @@ def run(arguments: argparse.Namespace) -> None:
         counts |= {f"{split}_{name}": count for name, count in count_data(dialogs[split], vocabulary).items()}
         print(
             f"{split}: {len(dialogs[split]):,} dialogs, {rows:,} images; answers exactly yes/no "
-            f"{counts[f'{split}_exactly_yes_no']:.1%}, beginning with yes/no {counts[f'{split}_beginning_yes_no']:.1%}"
+            f"{counts[f'{split}_exactly_yes_no']:.1%}, beginning with them {counts[f'{split}_beginning_yes_no']:.1%}, "
+            f"{counts[f'{split}_empty_answers']:,} empty"
         )
     write_dialogs(arguments.out, vocabulary, dialogs, counts)

@@ -33,5 +33,6 @@ def _line(split: str, counts: dict[str, Any]) -> str:
     return (
         f"{split}: {found['read']:,} dialogs read, {found['kept']:,} kept, {found['refused']:,} refused; answers "
         f"exactly yes/no {found['exactly_yes_no']:.1%}, beginning with yes/no {found['beginning_yes_no']:.1%}; cut "
-        f"{found['cut_captions']:,} captions, {found['cut_questions']:,} questions, {found['cut_answers']:,} answers"
+        f"{found['cut_captions']:,} captions, {found['cut_questions']:,} questions, {found['cut_answers']:,} answers; "
+        f"{found['empty_answers']:,} answers empty"
     )
