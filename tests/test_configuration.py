@@ -30,6 +30,28 @@ def test_what_is_not_said_has_its_default():
     assert experiment.data.sizes.layers >= 1
 
 
+@pytest.mark.parametrize(
+    ("settings", "needed"),
+    [
+        ({}, False),
+        ({"channel": "image", "start": 5}, True),
+        ({"channel": "image", "start": 5, "script": "dialog"}, False),
+        ({"channel": "image", "start": 5, "facts": "bare"}, False),
+        ({"channel": "answer", "by": "swap"}, True),
+        ({"channel": "answer", "by": "swap", "script": "dialog"}, False),
+        ({"channel": "image", "by": "swap"}, False),
+    ],
+)
+def test_which_conditions_need_the_control(settings, needed):
+    assert Condition(**settings).needs_control is needed
+
+
+def test_a_condition_that_sets_the_facts_is_played_under_the_first_reading():
+    experiment = read(changed((*D, "new"), {"facts": "bare"}))
+    assert [experiment.plays("dialog", reading, "new") for reading in experiment.readings] == [True, False]
+    assert [experiment.plays("dialog", reading, "none") for reading in experiment.readings] == [True, True]
+
+
 def test_numbers_from_the_command_line_come_as_texts():
     config = changed(("conditions", "dialog", "new"), {"channel": "answer", "p": "0.3", "start": "4"})
     config["seeds"] = ["1", "2"]
@@ -78,6 +100,11 @@ D = ("conditions", "dialog")
         ((*D, "new"), {"channel": "answer", "start": 0}, ["conditions.dialog.new", "start", "10"]),
         ((*D, "new"), {"channel": "answer", "start": 11}, ["conditions.dialog.new", "start"]),
         ((*D, "new"), {"channel": "answer", "start": 2.5}, ["conditions.dialog.new.start", "whole number"]),
+        ((*D, "new"), {"channel": "caption", "start": 2}, ["conditions.dialog.new", "start", "caption"]),
+        ((*D, "new"), {"channel": "negation", "by": "swap"}, ["conditions.dialog.new", "swap", "negation", "answer"]),
+        ((*D, "new"), {"channel": "answer", "by": "swap", "p": 0.5}, ["conditions.dialog.new", "p", "swapped"]),
+        ((*D, "new"), {"channel": "answer", "by": "swap", "facts": "bare"}, ["conditions.dialog.new", "facts"]),
+        ((*D, "new"), {"facts": "bear"}, ["conditions.dialog.new.facts", "bear", "bare"]),
         ((*D, "new"), "image", ["conditions.dialog.new", "keys"]),
         ((*D, "../new"), {}, ["conditions.dialog", "../new", "letters"]),
         ((*M, "source"), "visdial", ["datasets.miniature.source", "visdial", "miniature"]),

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from cooperation.bots.scripted import ConstantQuestioner, OracleAnswerer, OracleQuestioner
 from cooperation.experiments import Condition
 from cooperation.game import Script, Tampering, delivered, join_games, own, play
+from cooperation.interventions import Partners
 from cooperation.messages import Messages, stack_rounds
 from cooperation.ranking import Ranker
-from cooperation.readings import READINGS, tampering
+from cooperation.readings import READINGS, swapping, tampering
 from cooperation.text import Vocabulary
 
 VOCABULARY = Vocabulary.of(["no", "yes", "red", "is", "it", "UNK"])
@@ -105,6 +106,17 @@ def test_an_oracle_that_sees_noise_falls_and_only_from_then_on():
     assert percentiles(game.ranks[:, 3:]).mean() < 80
 
 
+@pytest.mark.parametrize("channel", ["image", "answer"])
+def test_an_oracle_that_gets_anothers_image_or_answers_is_never_right(channel):
+    control = games(OracleQuestioner(CANDIDATES, 5), OracleAnswerer(CANDIDATES, 5))
+    condition = Condition(channel=channel, by="swap", start=3)
+    partners = Partners.of(np.arange(len(CANDIDATES)), 1)
+    done = swapping(condition, READINGS["written"], partners, CANDIDATES, control.answer_said)
+    game = games(OracleQuestioner(CANDIDATES, 5), OracleAnswerer(CANDIDATES, 5), done)
+    assert (game.ranks[:, 1:3] == 0).all()
+    assert (game.ranks[:, 3:] > 0).all()
+
+
 @pytest.mark.parametrize("start", [1, 5, 10])
 @pytest.mark.parametrize(("reading", "remembered"), [("written", own), ("released", delivered)])
 def test_who_hears_and_remembers_what(start, reading, remembered):
@@ -169,7 +181,8 @@ def test_a_script_speaks_for_the_bots_and_known_ranks_are_not_ranked_again():
 @settings(max_examples=15, deadline=None)
 @given(cut=st.integers(1, 29), channel=st.sampled_from(["image", "caption", "question", "answer", "negation"]))
 def test_batches_do_not_matter(cut, channel):
-    done = tampering(Condition(channel=channel, p=0.5, start=2), READINGS["released"], VOCABULARY)
+    start = 1 if channel == "caption" else 2
+    done = tampering(Condition(channel=channel, p=0.5, start=start), READINGS["released"], VOCABULARY)
 
     def part(dialogs):
         return games(Recorder(), Recorder(), done, dialogs=dialogs)

@@ -5,9 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cooperation.files import InputError
 from cooperation.interventions import (
     Negate,
     NegateExact,
+    Partners,
+    SwapImages,
+    SwapMessages,
     Where,
     function_words,
     noise,
@@ -15,7 +19,7 @@ from cooperation.interventions import (
     replace_tokens,
     replace_words,
 )
-from cooperation.messages import Messages
+from cooperation.messages import Messages, stack_rounds
 from cooperation.text import Vocabulary
 
 VOCABULARY = Vocabulary.of(["a", "ball", "is", "no", "on", "red", "sand", "the", "yes", "?", "UNK"])
@@ -156,3 +160,46 @@ def test_noise():
 def test_function_words_hold_no_content():
     assert {"the", "of", "is", "?", "."} <= function_words()
     assert not {"red", "yes", "no", "two", "dog", "left"} & function_words()
+
+
+@given(ids=st.lists(st.integers(0, 10**9), min_size=2, max_size=40, unique=True), seed=st.integers(0, 99))
+def test_partners_are_a_permutation_that_leaves_nobody_alone(ids, seed):
+    image_ids = np.array(ids)
+    rows = Partners.of(image_ids, seed)(where(image_ids))
+    assert sorted(rows) == list(range(len(ids)))
+    assert (rows != np.arange(len(ids))).all()
+
+
+def test_partners_follow_the_seed_and_there_must_be_two():
+    ids = np.arange(50) * 3
+    one, same, other = (Partners.of(ids, seed)(where(ids)) for seed in (1, 1, 2))
+    assert (one == same).all()
+    assert (one != other).mean() > 0.8
+    with pytest.raises(InputError, match="two dialogs"):
+        Partners.of(ids[:1], 1)
+
+
+def test_a_swap_delivers_the_partners_message_of_the_round_in_any_batch():
+    ids = np.array([30, 10, 20])
+    partners = Partners.of(ids, 1)
+    partner = partners(where(ids))
+    # Dialog d says d·10 + round.
+    spoken = stack_rounds([Messages.of([[d * 10 + number] for d in range(3)]) for number in range(1, 11)])
+    swap = SwapMessages(partners, spoken)
+    mine = Messages.of([[99, 99]] * 3)
+    for number in (1, 10):
+        heard = swap(mine, where(ids, number=number))
+        assert heard.lists() == [[d * 10 + number] for d in partner]
+        assert swap(mine[1:2], where(ids[1:2], number=number)).lists() == heard.lists()[1:2]
+    captions = Messages.of([[1, 2, 3], [4], [5, 6]])
+    heard = SwapMessages(partners, captions[:, None])(captions, where(ids, number=0, channel="caption"))
+    assert heard.lists() == [captions.lists()[d] for d in partner]
+
+
+def test_a_swap_shows_the_partners_image():
+    ids = np.array([30, 10, 20])
+    partners = Partners.of(ids, 1)
+    images = np.arange(6, dtype=np.float32).reshape(3, 2)
+    shown = SwapImages(partners, images)(images[:1], where(ids[:1], number=5, channel="image"))
+    assert (shown == images[partners(where(ids[:1]))]).all()
+    assert not (shown == images[:1]).any()

@@ -41,6 +41,10 @@ class Experiment:
     readings: tuple[str, ...]
     conditions: Mapping[str, Mapping[str, Condition]]
 
+    def plays(self, model: str, reading: str, condition: str) -> bool:
+        """Whether a condition is played under a reading: one that sets the facts apart belongs to the first alone."""
+        return self.conditions[model][condition].facts == "reading" or reading == self.readings[0]
+
 
 # What makes the raw files, by source; the other steps are the same for all.
 RAW = {"miniature": World, "genuine": Genuine}

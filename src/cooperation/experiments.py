@@ -9,6 +9,8 @@ from cooperation.files import InputError
 from cooperation.settings import known, setting
 
 CHANNELS = ("none", "image", "caption", "question", "answer", "negation")
+SWAPPED = ("image", "caption", "question", "answer")
+KINDS = ("noise", "swap")
 READINGS = ("written", "released")
 MODELS = ("dialog", "round")
 
@@ -39,16 +41,46 @@ class Condition:
     """what is done to the game"""
 
     channel: str = setting("none", "what is tampered with", CHANNELS)
+    by: str = setting(
+        "noise", "what takes its place: noise (negation: the opposite), or a swap with that of another dialog", KINDS
+    )
     p: float = setting(1.0, "probability that a token is replaced, 0 to 1 (captions, questions, answers)")
     start: int = setting(1, "first round that is tampered with, 1 to 10; 1 is the beginning")
     script: str = setting(
         "none", "what the recorded human dialog says instead of the bots", ("none", "questions", "dialog")
+    )
+    facts: str = setting(
+        "reading",
+        "how the bots read questions and facts: as the reading says, or in one format whatever it says",
+        ("reading", "marked", "bare", "plain"),
     )
 
     def __post_init__(self) -> None:
         known(str(self.start), map(str, range(1, 11)), "start")
         if not 0 <= self.p <= 1:
             raise InputError(f"p: {self.p} is no probability; choose a number from 0 to 1")
+        if self.channel == "caption" and self.start > 1:
+            raise InputError(f"start: {self.start}, but the caption is read before round 1; leave start out")
+        if self.by == "swap":
+            known(self.channel, SWAPPED, "channel of a swap")
+            if self.p < 1:
+                raise InputError(f"p: {self.p}, but whole messages are swapped; leave p out")
+            if self.takes_messages and self.facts != "reading":
+                raise InputError(f"facts: {self.facts}, but the swapped messages were said under the reading's")
+
+    @property
+    def takes_messages(self) -> bool:
+        """Whether another dialog's questions or answers are delivered: they must have been said before."""
+        return self.by == "swap" and self.channel in ("question", "answer")
+
+    @property
+    def needs_control(self) -> bool:
+        """Whether the result of the bots' game without tampering is part of this one.
+
+        Until they are tampered with, bots play as there; and it says what other dialogs' bots say. Recorded dialogs
+        say it themselves, and with other facts the game is another from the beginning.
+        """
+        return self.script == "none" and self.facts == "reading" and (self.start > 1 or self.takes_messages)
 
 
 @dataclass(frozen=True)

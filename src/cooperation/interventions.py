@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cooperation import randomness
-from cooperation.messages import Floats, Messages
+from cooperation.files import InputError
+from cooperation.messages import Floats, Messages, Rows
 from cooperation.text import UNKNOWN, Vocabulary
 
 
@@ -137,3 +138,56 @@ def noise(images: Floats, where: Where) -> Floats:
     """Replace feature vectors [dialogs, features] by z ~ U(0, 1), not normalised, one z a dialog for all rounds."""
     keys = (where.dialogs[:, None], np.arange(images.shape[1]))
     return randomness.uniform(where.seed, where.channel, *keys).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Partners:
+    """Another dialog for each, never itself, the same for every channel and round.
+
+    image_ids: all dialogs' image ids, sorted; rows: the partner's row among the dialogs as they were given.
+    """
+
+    image_ids: npt.NDArray[np.int64]
+    rows: Rows
+
+    @classmethod
+    def of(cls, image_ids: npt.NDArray[np.int64], seed: int) -> "Partners":
+        """Put the dialogs in a random circle: each one's partner is its neighbour."""
+        if len(image_ids) < 2:
+            raise InputError("a swap needs at least two dialogs")
+        circle = np.argsort(randomness.uniform(seed, "partner", image_ids), kind="stable")
+        rows = np.empty_like(circle)
+        rows[circle] = np.roll(circle, 1)
+        order = np.argsort(image_ids)
+        return cls(image_ids[order], rows[order])
+
+    def __call__(self, where: Where) -> Rows:
+        """Rows of the batch's partners: [dialogs of the batch]."""
+        return self.rows[np.searchsorted(self.image_ids, where.dialogs)]
+
+
+@dataclass(frozen=True)
+class SwapMessages:
+    """Deliver what was said in another dialog in the same round: the information goes, the language stays.
+
+    messages: those of all dialogs, [dialogs, rounds, length]; the caption is the only one of its kind.
+    """
+
+    partners: Partners
+    messages: Messages
+
+    def __call__(self, messages: Messages, where: Where) -> Messages:  # noqa: ARG002
+        """The partners' messages of this round [dialogs of the batch, length]."""
+        return self.messages[:, max(where.round - 1, 0)][self.partners(where)]
+
+
+@dataclass(frozen=True)
+class SwapImages:
+    """Show another dialog's image. images: those of all dialogs, [dialogs, features]."""
+
+    partners: Partners
+    images: Floats
+
+    def __call__(self, images: Floats, where: Where) -> Floats:  # noqa: ARG002
+        """The partners' images [dialogs of the batch, features]."""
+        return self.images[self.partners(where)]

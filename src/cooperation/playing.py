@@ -13,10 +13,11 @@ from cooperation.checkpoint import Checkpoint
 from cooperation.experiments import Condition, Playing
 from cooperation.facts import FORMATS
 from cooperation.files import InputError
-from cooperation.game import Game, Script, join_games, play
-from cooperation.messages import Floats, Messages, with_end
+from cooperation.game import Game, Script, Tampering, join_games, play
+from cooperation.interventions import Partners
+from cooperation.messages import ROUNDS, Floats, Messages, widened, with_end
 from cooperation.ranking import Ranker
-from cooperation.readings import Reading, tampering
+from cooperation.readings import Reading, swapping, tampering
 from cooperation.results import Result
 from cooperation.store import Dialogs
 from cooperation.text import Vocabulary
@@ -30,17 +31,23 @@ def play_condition(
     reading: Reading,
     script: Script,
     playing: Playing,
+    control: Result | None = None,
 ) -> Game:
     """Play the first dialogs, a batch at a time, each guess ranked among their images.
 
-    images: [dialogs, features], in the dialogs' order.
+    images: [dialogs, features], in the dialogs' order. control: the game without tampering, where other dialogs'
+    messages are taken from it.
     """
-    _refuse_trained_on(checkpoint, dialogs)
+    refuse_trained_on(checkpoint, dialogs)
     ranker = Ranker(images[: playing.candidates], checkpoint.device)
-    reads = FORMATS[reading.facts[checkpoint.facts]](checkpoint.vocabulary)
+    facts = reading.facts[checkpoint.facts] if condition.facts == "reading" else condition.facts
+    reads = FORMATS[facts](checkpoint.vocabulary)
     questioner = QuestionerPlayer(checkpoint.questioner, checkpoint.vocabulary, reads)
     answerer = AnswererPlayer(checkpoint.answerer, checkpoint.vocabulary, reads)
-    done = tampering(condition, reading, checkpoint.vocabulary)
+    if condition.by == "swap":
+        done = _swapping(condition, reading, dialogs, images, len(ranker), script, control, checkpoint.training["seed"])
+    else:
+        done = tampering(condition, reading, checkpoint.vocabulary)
     games = []
     for start in tqdm(range(0, len(ranker), playing.batch), unit="batch", disable=None):
         rows = np.arange(start, min(start + playing.batch, len(ranker)))
@@ -58,6 +65,28 @@ def play_condition(
             )
         )
     return join_games(games)
+
+
+def _swapping(
+    condition: Condition,
+    reading: Reading,
+    dialogs: Dialogs,
+    images: Floats,
+    played: int,
+    script: Script,
+    control: Result | None,
+    seed: int,
+) -> Tampering:
+    """Swaps among the dialogs that are played, with what is said in them: by people, or by bots in the control."""
+    said = {
+        "image": lambda: Messages.of([]),
+        "caption": lambda: dialogs.captions[:, None],
+        "question": lambda: control.question_said if control else script.questions,
+        "answer": lambda: control.answer_said if control else script.answers,
+    }[condition.channel]()
+    if condition.takes_messages and said.lengths.shape[1] < ROUNDS:
+        raise InputError(f"a swap of each {condition.channel} needs what other dialogs' bots say; give --control")
+    return swapping(condition, reading, Partners.of(dialogs.image_ids[:played], seed), images, said)
 
 
 def human_script(dialogs: Dialogs, vocabulary: Vocabulary, what: str) -> Script:
@@ -83,8 +112,8 @@ def as_result(game: Game, dialogs: Dialogs, condition: Condition, attributes: Ma
     dialogs_played = slice(len(game.ranks))
     captions = dialogs.captions[dialogs_played]
     changed = [
-        _changed(captions, game.caption_heard)[:, None],
-        _changed(game.question_said, game.question_heard) + _changed(game.answer_said, game.answer_heard),
+        changed(captions, game.caption_heard)[:, None],
+        changed(game.question_said, game.question_heard) + changed(game.answer_said, game.answer_heard),
     ]
     tokens = np.concatenate(changed, 1)
     messages = (tokens > 0).sum(0)
@@ -110,12 +139,14 @@ def as_result(game: Game, dialogs: Dialogs, condition: Condition, attributes: Ma
     )
 
 
-def _changed(said: Messages, heard: Messages) -> Any:
-    """Number of tokens that differ: [...]."""
-    return (said.tokens != heard.tokens).sum(-1)
+def changed(said: Messages, heard: Messages) -> Any:
+    """Number of places in which the tokens differ: [...]."""
+    width = max(said.tokens.shape[-1], heard.tokens.shape[-1])
+    return (widened(said, width).tokens != widened(heard, width).tokens).sum(-1)
 
 
-def _refuse_trained_on(checkpoint: Checkpoint, dialogs: Dialogs) -> None:
+def refuse_trained_on(checkpoint: Checkpoint, dialogs: Dialogs) -> None:
+    """Refuse, as an `InputError`, dialogs about images that the bots were trained on."""
     overlap = np.intersect1d(dialogs.image_ids, checkpoint.image_ids)
     if len(overlap):
         raise InputError(

@@ -11,12 +11,16 @@ from cooperation.game import Remembered, Tampering, delivered, own
 from cooperation.interventions import (
     Negate,
     NegateExact,
+    Partners,
+    SwapImages,
+    SwapMessages,
     Tamper,
     noise,
     replace_content_words,
     replace_tokens,
     replace_words,
 )
+from cooperation.messages import Floats, Messages
 from cooperation.text import Vocabulary
 
 
@@ -73,3 +77,15 @@ def tampering(condition: Condition, reading: Reading, vocabulary: Vocabulary) ->
         "negation": lambda: {"answer": reading.negation(vocabulary)},
     }
     return Tampering(**done[condition.channel](), start=condition.start, remembered=reading.remembered)
+
+
+def swapping(
+    condition: Condition, reading: Reading, partners: Partners, images: Floats, messages: Messages
+) -> Tampering:
+    """What a condition does that swaps dialogs, in place of noise; both readings do the same.
+
+    images: all dialogs' [dialogs, features]; messages: what is said on the channel in all dialogs, [dialogs, rounds,
+    length].
+    """
+    tamper = SwapImages(partners, images) if condition.channel == "image" else SwapMessages(partners, messages)
+    return Tampering(**{condition.channel: tamper}, start=condition.start, remembered=reading.remembered)  # type: ignore[arg-type]

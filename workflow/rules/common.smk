@@ -26,9 +26,8 @@ def condition_of(wildcards):
 
 
 def control(wildcards):
-    """Bots that are tampered with late play as before until then: those rounds come from the condition `none`."""
-    condition = condition_of(wildcards)
-    if condition.start > 1 and condition.script == "none":
+    """The condition `none`: what is said until a late start, and what a swap puts in place."""
+    if condition_of(wildcards).needs_control:
         return f"{RESULTS}/{wildcards.model}-seed{wildcards.seed}/{wildcards.reading}/none.h5"
     return []
 

@@ -6,6 +6,7 @@ ALL_RESULTS = [
     for condition in conditions
     for seed in experiment.seeds
     for reading in experiment.readings
+    if experiment.plays(model, reading, condition)
 ]
 # The page shows one dialog under these.
 SHOWN = [

@@ -20,7 +20,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dialogs", type=Path, required=True, help="HDF5 file of dialogs; the val split is played")
     parser.add_argument("--features", type=Path, required=True, help="HDF5 file of normalised image features")
     parser.add_argument(
-        "--control", type=Path, help="result without tampering: the rounds before --start are taken from it"
+        "--control",
+        type=Path,
+        help="result without tampering: the rounds before --start are taken from it, and what a swap puts in place",
     )
     parser.add_argument("--out", type=Path, required=True, help="result (HDF5) to write")
     parser.add_argument("--reading", choices=READINGS, default="written", help="of the paper (default: written)")
@@ -35,8 +37,9 @@ def run(arguments: argparse.Namespace) -> None:
     checkpoint = load_checkpoint(arguments.checkpoint, device())
     dialogs = read_dialogs(arguments.dialogs, "val")
     features = read_features(arguments.features, "val", dialogs.image_ids)
-    if arguments.control:
-        script = control_script(read_result(arguments.control), condition.start)
+    control = read_result(arguments.control) if arguments.control else None
+    if control:
+        script = control_script(control, condition.start)
     else:
         script = human_script(dialogs, checkpoint.vocabulary, condition.script)
     game = play_condition(
@@ -47,6 +50,7 @@ def run(arguments: argparse.Namespace) -> None:
         READINGS[arguments.reading],
         script,
         from_flags(Playing, arguments),
+        control,
     )
     attributes = {
         "dataset": arguments.dataset,
