@@ -111,11 +111,11 @@ def as_result(game: Game, dialogs: Dialogs, condition: Condition, attributes: Ma
     """The game's ranks, transcripts, and how much was tampered with; tampering with nothing is an error."""
     dialogs_played = slice(len(game.ranks))
     captions = dialogs.captions[dialogs_played]
-    changed = [
+    differing = [
         changed(captions, game.caption_heard)[:, None],
         changed(game.question_said, game.question_heard) + changed(game.answer_said, game.answer_heard),
     ]
-    tokens = np.concatenate(changed, 1)
+    tokens = np.concatenate(differing, 1)
     messages = (tokens > 0).sum(0)
     if condition.channel == "image":
         messages[condition.start :] += len(game.ranks)
