@@ -8,6 +8,7 @@ sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 from snakemake.exceptions import WorkflowError
 
 from cooperation import configuration
+from cooperation.configuration import ARCHIVES
 from cooperation.experiments import MODELS, READINGS
 from cooperation.files import InputError
 from cooperation.provenance import sources
@@ -24,6 +25,7 @@ except InputError as error:
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/raw.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/play.smk"

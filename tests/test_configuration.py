@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from cooperation.configuration import read
-from cooperation.experiments import Condition
+from cooperation.configuration import read, read_dataset
+from cooperation.experiments import Condition, Sizes, Training
 from cooperation.files import InputError
+from cooperation.preparation import Normalisation
 
 SHIPPED = yaml.safe_load((Path(__file__).parent.parent / "config.yaml").read_text())
 
@@ -60,6 +61,29 @@ def test_numbers_from_the_command_line_come_as_texts():
     assert experiment.seeds == (1, 2)
 
 
+def test_a_hash_of_digits_stays_a_text():
+    digits = changed((*V, "downloads", "val2014.zip", "sha256"), "12345678")
+    data = read({**digits, "dataset": "visdial_0.9"}).data
+    assert data.downloads["val2014.zip"].sha256 == "12345678"
+
+
+def test_a_data_set_can_be_read_alone():
+    name, data = read_dataset({"dataset": "visdial_0.9", "datasets": SHIPPED["datasets"]})
+    assert (name, data) == ("visdial_0.9", read({**SHIPPED, "dataset": "visdial_0.9"}).data)
+    assert data.downloads["train2014.zip"].size == 13_510_573_713
+    with pytest.raises(InputError, match="dataset: unknown 'x'"):
+        read_dataset({"dataset": "x", "datasets": SHIPPED["datasets"]})
+
+
+def test_the_papers_own_data_have_the_papers_settings():
+    for name in ("visdial_0.9", "visdial_authors"):
+        data = read({**SHIPPED, "dataset": name}).data
+        assert data.sizes == Sizes(300, 512, 2)
+        assert data.training == {"dialog": Training(), "round": Training(regime="round")}
+        assert data.steps["features"] == Normalisation("l2", 1.0)
+        assert data.playing.candidates == 40_000
+
+
 def changed(path, value):
     config = deepcopy(SHIPPED)
     *parents, last = path
@@ -74,6 +98,8 @@ def changed(path, value):
 
 
 M = ("datasets", "miniature")
+V = ("datasets", "visdial_0.9")
+A = ("datasets", "visdial_authors")
 D = ("conditions", "dialog")
 
 
@@ -107,7 +133,7 @@ D = ("conditions", "dialog")
         ((*D, "new"), {"facts": "bear"}, ["conditions.dialog.new.facts", "bear", "bare"]),
         ((*D, "new"), "image", ["conditions.dialog.new", "keys"]),
         ((*D, "../new"), {}, ["conditions.dialog", "../new", "letters"]),
-        ((*M, "source"), "visdial", ["datasets.miniature.source", "visdial", "miniature"]),
+        ((*M, "source"), "visdail", ["datasets.miniature.source", "visdail", "visdial"]),
         ((*M, "sises"), {}, ["datasets.miniature", "sises", "sizes"]),
         ((*M, "threads"), "two", ["datasets.miniature.threads", "whole number"]),
         ((*M, "raw"), {"picture": 2}, ["datasets.miniature.raw", "picture", "0 to 1"]),
@@ -116,7 +142,27 @@ D = ("conditions", "dialog")
         ((*M, "training", "dialog"), {"epoch": 3}, ["datasets.miniature.training.dialog", "epoch", "epochs"]),
         ((*M, "training", "rounds"), {}, ["datasets.miniature.training", "rounds", "round"]),
         ((*M, "training", "round"), None, ["datasets.miniature.training", "round", "conditions"]),
+        ((*M, "threads"), 0, ["datasets.miniature.threads", "at least 1"]),
+        ((*M, "shards"), 2.0, ["datasets.miniature.shards", "whole number"]),
+        ((*M, "downloads"), {}, ["datasets.miniature", "downloads", "shards"]),
         (("datasets", "genuine", "files"), {"dialogs": 3}, ["datasets.genuine.files.dialogs", "path"]),
+        (("datasets", "genuine", "files"), {}, ["datasets.genuine.files", "dialogs", "missing"]),
+        ((*A, "text"), {}, ["datasets.visdial_authors", "text", "features"]),
+        ((*A, "files", "image"), "x.h5", ["datasets.visdial_authors.files", "image", "images"]),
+        ((*V, "files", "train.zip"), "x", ["datasets.visdial_0.9.files", "train.zip", "train2014.zip"]),
+        ((*V, "downloads", "val2014.zip"), None, ["visdial_0.9.downloads", "val2014.zip", "missing"]),
+        ((*V, "downloads", "vgg.zip"), {"addresses": ["x"]}, ["visdial_0.9.downloads", "vgg.zip", ".pth"]),
+        (
+            (*V, "downloads", "two.pth"),
+            {"addresses": ["x"]},
+            ["visdial_0.9.downloads", "vgg16-397923af.pth", "two.pth"],
+        ),
+        ((*V, "downloads", "val2014.zip", "adresses"), ["x"], ["val2014.zip", "adresses", "addresses"]),
+        ((*V, "downloads", "val2014.zip", "addresses"), "http://x", ["val2014.zip.addresses", "list"]),
+        ((*V, "downloads", "val2014.zip", "addresses"), [], ["val2014.zip.addresses", "list"]),
+        ((*V, "downloads", "val2014.zip", "size"), "6 GB", ["val2014.zip.size", "6 GB", "bytes"]),
+        ((*V, "downloads", "val2014.zip", "sha256"), 39792321, ["val2014.zip.sha256", "39792321", "quotes"]),
+        ((*V, "downloads", "val2014.zip", "sha256"), "397923", ["val2014.zip.sha256", "397923", "hexadecimal"]),
     ],
 )
 def test_mistakes_are_named(path, value, said):

@@ -11,8 +11,9 @@ import pytest
 from http_host import Host, cut, hold, lie, serving, status
 
 from cooperation.cli import main
-from cooperation.download import BLOCK, Patience, Source, obtain
+from cooperation.download import BLOCK, obtain
 from cooperation.files import InputError
+from cooperation.preparation import Patience, Source
 
 CONTENT = np.random.default_rng(1).bytes(5 * BLOCK + 123)
 SHA256 = hashlib.sha256(CONTENT).hexdigest()

@@ -10,6 +10,7 @@ from cooperation.files import InputError
 
 # Only the chosen command's module is imported, so a table never waits for torch.
 COMMANDS = {
+    "check": "list what a data set needs, what is there and what is missing",
     "miniature": "make the made-up world: dialogs and pictures in the layout of VisDial 0.9 and COCO",
     "genuine": "make a data set of VisDial 1.0 dialogs and stand-in pictures",
     "download": "download one file, checked, or accept the one that is there",
@@ -19,6 +20,7 @@ COMMANDS = {
     "normalise": "join extracted features into one normalised file",
     "train": "train the questioner and the answerer",
     "play": "play the game under one condition and rank every guess",
+    "intervene": "play one dialog without and with a manual intervention",
     "summarise": "average the ranks of all conditions into one table",
     "table": "print one of the paper's tables beside ours",
     "figure": "draw one of the paper's figures",

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from cooperation.experiments import MODELS, READINGS, Condition, Playing, Sizes, Training
 from cooperation.files import InputError
-from cooperation.preparation import Encoding, Extraction, Genuine, Normalisation, World
+from cooperation.preparation import Encoding, Extraction, Genuine, Normalisation, Patience, Source, World
 from cooperation.settings import NAMES, checked, known, mapping
 
 Value = TypeVar("Value")
@@ -17,13 +17,15 @@ Value = TypeVar("Value")
 class Dataset:
     """One data set and the models for it.
 
-    source: what makes its raw files; files: paths of files that the user has, by name; threads: of a training or
-    playing job; steps: settings of the steps that make the data set, `raw` and those of `STEPS`; training: model →
-    how it is trained.
+    source: where it comes from, one of `SOURCES`; files: paths of files that the user has, by name; downloads: where
+    the others come from, by name; shards: jobs that share a split's pictures; threads: of a job that extracts, trains
+    or plays; steps: settings of the steps that make the data set; training: model → how it is trained.
     """
 
     source: str
     files: Mapping[str, str]
+    downloads: Mapping[str, Source]
+    shards: int
     threads: int
     steps: Mapping[str, Any]
     sizes: Sizes
@@ -46,11 +48,21 @@ class Experiment:
         return self.conditions[model][condition].facts == "reading" or reading == self.readings[0]
 
 
-# What makes the raw files, by source; the other steps are the same for all.
-RAW = {"miniature": World, "genuine": Genuine}
+# The steps that make a data set, by its source: `raw` makes or fetches the raw files, the others work on them.
 STEPS = {"text": Encoding, "pictures": Extraction, "features": Normalisation}
+SOURCES: Mapping[str, Mapping[str, type[Any]]] = {
+    "miniature": {"raw": World, **STEPS},
+    "genuine": {"raw": Genuine, **STEPS},
+    "visdial": {"raw": Patience, **STEPS},
+    # The authors' files are tokens and features already.
+    "authors": {"features": Normalisation},
+}
+# Raw files of VisDial 0.9 and COCO, in which the made-up data sets are written too.
+ARCHIVES = ("visdial_0.9_train.zip", "visdial_0.9_val.zip", "train2014.zip", "val2014.zip")
+# Files that only the user can give.
+GIVEN = {"miniature": (), "genuine": ("dialogs",), "visdial": (), "authors": ("data", "params", "images")}
 KEYS = ("dataset", "seeds", "readings", "conditions", "datasets")
-DATASET_KEYS = ("source", "files", "raw", "threads", *STEPS, "sizes", "training", "playing")
+DATASET_KEYS = ("source", "files", "threads", "sizes", "training", "playing")
 
 
 def read(config: Mapping[str, Any]) -> Experiment:
@@ -77,10 +89,20 @@ def read(config: Mapping[str, Any]) -> Experiment:
     return Experiment(config["dataset"], data, _list(config["seeds"], int, "seeds"), readings, conditions)
 
 
+def read_dataset(config: Mapping[str, Any]) -> tuple[str, Dataset]:
+    """The chosen data set's name and settings; nothing else of the configuration is looked at."""
+    config = _numbers(config)
+    datasets = mapping(config.get("datasets"), "datasets")
+    name = str(config.get("dataset"))
+    known(name, datasets, "dataset")
+    return name, _dataset(datasets[name], f"datasets.{name}")
+
+
 def _numbers(given: Any) -> Any:
     """Snakemake hands over what stands inside of `--config KEY={…}` as texts: 0.3 as '0.3', true as 'true'."""
     if isinstance(given, Mapping):
-        return {key: _numbers(value) for key, value in given.items()}
+        # A hash may consist of digits.
+        return {key: value if key == "sha256" else _numbers(value) for key, value in given.items()}
     if isinstance(given, list):
         return [_numbers(value) for value in given]
     for kind in (int, float, {"true": True, "false": False}.__getitem__) if isinstance(given, str) else ():
@@ -92,21 +114,24 @@ def _numbers(given: Any) -> Any:
 
 
 def _dataset(given: Any, place: str) -> Dataset:
-    for key in mapping(given, place):
-        known(key, DATASET_KEYS, place)
-    known(given.get("source"), RAW, f"{place}.source")
-    threads = given.get("threads", 1)
-    if type(threads) is not int:
-        raise InputError(f"{place}.threads: {threads!r} is not a whole number")
+    known(mapping(given, place).get("source"), SOURCES, f"{place}.source")
+    source = given["source"]
+    steps = SOURCES[source]
+    more = {"downloads"} if source == "visdial" else set()
+    more |= {"shards"} if "pictures" in steps else set()
+    for key in given:
+        known(key, (*DATASET_KEYS, *steps, *sorted(more)), place)
+    downloads = _downloads(given.get("downloads", {}), f"{place}.downloads") if source == "visdial" else {}
     training = mapping(given.get("training", {}), f"{place}.training")
     for model in training:
         known(model, MODELS, f"{place}.training")
-    kinds = {"raw": RAW[given["source"]], **STEPS}
     return Dataset(
-        source=given["source"],
-        files=_files(given.get("files", {}), f"{place}.files"),
-        threads=threads,
-        steps={step: checked(kind, given.get(step, {}), f"{place}.{step}") for step, kind in kinds.items()},
+        source=source,
+        files=_files(given.get("files", {}), GIVEN[source], tuple(downloads), f"{place}.files"),
+        downloads=downloads,
+        shards=_count(given, "shards", place),
+        threads=_count(given, "threads", place),
+        steps={step: checked(kind, given.get(step, {}), f"{place}.{step}") for step, kind in steps.items()},
         sizes=checked(Sizes, given.get("sizes", {}), f"{place}.sizes"),
         training={
             model: replace(checked(Training, settings, f"{place}.training.{model}"), regime=model)
@@ -116,11 +141,47 @@ def _dataset(given: Any, place: str) -> Dataset:
     )
 
 
-def _files(given: Any, place: str) -> Mapping[str, str]:
+def _count(given: Mapping[str, Any], key: str, place: str) -> int:
+    value = given.get(key, 1)
+    if type(value) is not int or value < 1:
+        raise InputError(f"{place}.{key}: {value!r} is not a whole number of at least 1")
+    return value
+
+
+def _files(given: Any, needed: tuple[str, ...], optional: tuple[str, ...], place: str) -> Mapping[str, str]:
     for name, path in mapping(given, place).items():
-        if not isinstance(path, str):
+        known(name, (*needed, *optional), place)
+        if not isinstance(path, str) or not path:
             raise InputError(f"{place}.{name}: {path!r} is not a path")
+    for name in needed:
+        if name not in given:
+            raise InputError(f"{place}: {name!r} is missing; write its path there")
     return {str(name): path for name, path in given.items()}
+
+
+def _downloads(given: Any, place: str) -> Mapping[str, Source]:
+    """The four archives and, where VGG-16 is not to be untrained, its weights."""
+    weights = [str(name) for name in mapping(given, place) if name not in ARCHIVES]
+    for name in weights:
+        if not name.endswith(".pth"):
+            raise InputError(f"{place}: unknown {name!r}; choose from {', '.join(ARCHIVES)} and a name in .pth")
+    if len(weights) > 1:
+        raise InputError(f"{place}: {weights[0]!r} and {weights[1]!r} are two sets of weights; keep one")
+    for name in ARCHIVES:
+        if name not in given:
+            raise InputError(f"{place}: {name!r} is missing; write its addresses there")
+    return {str(name): _source(found, f"{place}.{name}") for name, found in given.items()}
+
+
+def _source(given: Any, place: str) -> Source:
+    for key in mapping(given, place):
+        known(key, ("addresses", "size", "sha256"), place)
+    size, sha256 = given.get("size", 0), given.get("sha256", "")
+    if type(size) is not int or size < 0:
+        raise InputError(f"{place}.size: {size!r} is not a number of bytes")
+    if not isinstance(sha256, str) or not re.fullmatch(r"([0-9a-f]{8,64})?", sha256):
+        raise InputError(f"{place}.sha256: {sha256!r} is not 8 to 64 hexadecimal digits in quotes")
+    return Source(_list(given.get("addresses"), str, f"{place}.addresses"), size, sha256)
 
 
 def _conditions(given: Any) -> Mapping[str, Mapping[str, Condition]]:

@@ -3,7 +3,7 @@
 import hashlib
 import shutil
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import requests
@@ -12,35 +12,12 @@ from tqdm import tqdm
 from urllib3.util import Retry
 
 from cooperation.files import InputError, write_text
-from cooperation.settings import setting
+from cooperation.preparation import Patience, Source
 
 # A transfer that breaks off loses the block that it was in.
 BLOCK = 1 << 16
 LONGEST_PAUSE = 60.0
 BUSY = (429, 500, 502, 503, 504)
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where a file comes from and how it is known.
-
-    addresses: tried in order; size: bytes, 0 where unknown; sha256: the hash or its beginning, "" where none is known;
-    stated: who says so.
-    """
-
-    addresses: tuple[str, ...]
-    size: int = 0
-    sha256: str = ""
-    stated: str = "published"
-
-
-@dataclass(frozen=True)
-class Patience:
-    """how long a download is tried"""
-
-    tries: int = setting(6, "tries in a row that bring nothing before an address is given up")
-    pause: float = setting(1.0, "seconds before the second try; doubled before each further one, to a minute at most")
-    timeout: float = setting(60.0, "seconds without an answer that end a try")
 
 
 class _TransferError(Exception):

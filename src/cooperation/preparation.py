@@ -50,6 +50,29 @@ class Genuine:
 
 
 @dataclass(frozen=True)
+class Source:
+    """Where a file comes from and how it is known.
+
+    addresses: tried in order; size: bytes, 0 where unknown; sha256: the hash or its beginning, "" where none is known;
+    stated: who says so.
+    """
+
+    addresses: tuple[str, ...]
+    size: int = 0
+    sha256: str = ""
+    stated: str = "published"
+
+
+@dataclass(frozen=True)
+class Patience:
+    """how long a download is tried"""
+
+    tries: int = setting(6, "tries in a row that bring nothing before an address is given up")
+    pause: float = setting(1.0, "seconds before the second try; doubled before each further one, to a minute at most")
+    timeout: float = setting(60.0, "seconds without an answer that end a try")
+
+
+@dataclass(frozen=True)
 class Encoding:
     """how text becomes ids: the usual preprocessing of VisDial"""
 

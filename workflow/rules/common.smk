@@ -1,3 +1,5 @@
+import json
+import re
 import shlex
 from dataclasses import replace
 
@@ -9,6 +11,8 @@ wildcard_constraints:
     split="train|val",
     model="|".join(MODELS),
     seed=r"\d+",
+    shard=r"\d+",
+    shards=r"\d+",
     reading="|".join(READINGS),
 
 
@@ -16,9 +20,53 @@ def flagged(settings):
     return shlex.join(flags(settings))
 
 
+def raw(name):
+    """What says that a raw file is there: itself where a rule makes it, else the note that it was checked."""
+    return (
+        f"{RAW}/{name}.ready"
+        if experiment.data.source == "visdial"
+        else f"{RAW}/{name}"
+    )
+
+
+def noted(path):
+    """The raw file that `raw` or its note stands for."""
+    return path.removesuffix(".ready")
+
+
+def extracted(split):
+    """The files of a split's features as they are before normalising."""
+    if experiment.data.source == "authors":
+        return [experiment.data.files["images"]]
+    shards = experiment.data.shards
+    return [
+        f"{DATA}/fc7_{split}_{shard}of{shards}.h5" for shard in range(1, shards + 1)
+    ]
+
+
+def download_flags(wildcards):
+    source = experiment.data.downloads[wildcards.file]
+    words = ["--url", *source.addresses, "--size", str(source.size)]
+    words += ["--sha256", source.sha256] if source.sha256 else []
+    if wildcards.file in experiment.data.files:
+        words += ["--have", experiment.data.files[wildcards.file]]
+    return shlex.join(words)
+
+
+def chosen_dataset():
+    """The part of the configuration that says what the data set needs."""
+    given = config["datasets"][experiment.dataset]
+    needs = {
+        key: given[key] for key in ("source", "files", "downloads") if key in given
+    }
+    return {"dataset": experiment.dataset, "datasets": {experiment.dataset: needs}}
+
+
 def training_flags(wildcards):
-    training = replace(experiment.data.training[wildcards.model], seed=int(wildcards.seed))
-    return flagged(experiment.data.sizes) + " " + flagged(training)
+    training = replace(
+        experiment.data.training[wildcards.model], seed=int(wildcards.seed)
+    )
+    return shlex.join(flags(experiment.data.sizes) + flags(training))
 
 
 def condition_of(wildcards):
@@ -33,6 +81,10 @@ def control(wildcards):
 
 
 DATA = f"data/{experiment.dataset}"
+RAW = f"{DATA}/raw"
+CHECKED = f"{DATA}/checked"
+# VGG-16's, where it isn't to be untrained.
+WEIGHTS = [name for name in experiment.data.downloads if name not in ARCHIVES]
 CHECKPOINTS = f"checkpoints/{experiment.dataset}"
 RESULTS = f"results/{experiment.dataset}"
 REPORT = f"reports/{experiment.dataset}"

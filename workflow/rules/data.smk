@@ -1,86 +1,69 @@
-RAW = f"{DATA}/raw"
+if experiment.data.source == "authors":
 
-
-if experiment.data.source == "miniature":
-
-    rule miniature:
+    rule adopt:
         input:
-            code=sources("miniature"),
+            **experiment.data.files,
+            checked=ancient(CHECKED),
+            code=sources("adopt"),
         output:
-            expand(f"{RAW}/visdial_0.9_{{split}}.zip", split=["train", "val"]),
-            expand(f"{RAW}/{{split}}2014.zip", split=["train", "val"]),
+            f"{DATA}/dialogs.h5",
         log:
-            f"logs/{experiment.dataset}/miniature.log",
+            f"logs/{experiment.dataset}/adopt.log",
+        conda:
+            "../envs/torch.yaml"
+        shell:
+            "python -m cooperation adopt --data {input.data:q} --params {input.params:q} --images {input.images:q}"
+            " --out {output:q} > {log:q} 2>&1"
+
+else:
+
+    rule encode:
+        input:
+            train=raw("visdial_0.9_train.zip"),
+            val=raw("visdial_0.9_val.zip"),
+            code=sources("encode"),
+        output:
+            f"{DATA}/dialogs.h5",
+        log:
+            f"logs/{experiment.dataset}/encode.log",
         conda:
             "../envs/torch.yaml"
         params:
-            out=lambda _, output: Path(output[0]).parent,
-            flags=flagged(experiment.data.steps["raw"]),
+            train=lambda _, input: noted(input.train),
+            val=lambda _, input: noted(input.val),
+            flags=flagged(experiment.data.steps["text"]),
         shell:
-            "python -m cooperation miniature --out {params.out:q} {params.flags} > {log:q} 2>&1"
+            "python -m cooperation encode --train {params.train:q} --val {params.val:q} --out {output:q}"
+            " {params.flags} > {log:q} 2>&1"
 
-
-if experiment.data.source == "genuine":
-
-    rule genuine:
+    # A killed run goes on with the shards that are missing, and a cluster makes them side by side.
+    rule extract:
         input:
-            dialogs=experiment.data.files["dialogs"],
-            code=sources("genuine"),
+            images=raw("{split}2014.zip"),
+            weights=list(map(raw, WEIGHTS)),
+            code=sources("extract"),
         output:
-            expand(f"{RAW}/visdial_0.9_{{split}}.zip", split=["train", "val"]),
-            expand(f"{RAW}/{{split}}2014.zip", split=["train", "val"]),
+            f"{DATA}/fc7_{{split}}_{{shard}}of{{shards}}.h5",
         log:
-            f"logs/{experiment.dataset}/genuine.log",
+            f"logs/{experiment.dataset}/extract_{{split}}_{{shard}}of{{shards}}.log",
         conda:
             "../envs/torch.yaml"
+        threads: experiment.data.threads
         params:
-            out=lambda _, output: Path(output[0]).parent,
-            flags=flagged(experiment.data.steps["raw"]),
+            images=lambda _, input: noted(input.images),
+            weights=lambda _, input: shlex.join(
+                f"--weights={noted(note)}" for note in input.weights
+            ),
+            flags=flagged(experiment.data.steps["pictures"]),
         shell:
-            "python -m cooperation genuine --dialogs {input.dialogs:q} --out {params.out:q} {params.flags}"
-            " > {log:q} 2>&1"
-
-
-rule encode:
-    input:
-        train=f"{RAW}/visdial_0.9_train.zip",
-        val=f"{RAW}/visdial_0.9_val.zip",
-        code=sources("encode"),
-    output:
-        f"{DATA}/dialogs.h5",
-    log:
-        f"logs/{experiment.dataset}/encode.log",
-    conda:
-        "../envs/torch.yaml"
-    params:
-        flags=flagged(experiment.data.steps["text"]),
-    shell:
-        "python -m cooperation encode --train {input.train:q} --val {input.val:q} --out {output:q}"
-        " {params.flags} > {log:q} 2>&1"
-
-
-rule extract:
-    input:
-        images=f"{RAW}/{{split}}2014.zip",
-        code=sources("extract"),
-    output:
-        f"{DATA}/fc7_{{split}}.h5",
-    log:
-        f"logs/{experiment.dataset}/extract_{{split}}.log",
-    conda:
-        "../envs/torch.yaml"
-    threads: experiment.data.threads
-    params:
-        flags=flagged(experiment.data.steps["pictures"]),
-    shell:
-        "python -m cooperation extract --images {input.images:q} --split {wildcards.split} --out {output:q}"
-        " {params.flags} > {log:q} 2>&1"
+            "python -m cooperation extract --images {params.images:q} --split {wildcards.split} --out {output:q}"
+            " --shard {wildcards.shard}/{wildcards.shards} {params.weights} {params.flags} > {log:q} 2>&1"
 
 
 rule normalise:
     input:
-        train=f"{DATA}/fc7_train.h5",
-        val=f"{DATA}/fc7_val.h5",
+        train=extracted("train"),
+        val=extracted("val"),
         code=sources("normalise"),
     output:
         f"{DATA}/features.h5",

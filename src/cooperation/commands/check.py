@@ -1,0 +1,69 @@
+"""List what the chosen data set needs, what is there and what is missing; exit code 2 if something can't be obtained.
+
+Nothing is downloaded and no hash is computed: those on record are shown.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from cooperation.configuration import read_dataset
+from cooperation.files import InputError
+from cooperation.preflight import TO_COME, Input, gpus, inspect, room
+from cooperation.settings import mapping
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--config",
+        default="config.yaml",
+        metavar="FILE",
+        help="settings; - reads standard input (default: %(default)s)",
+    )
+    parser.add_argument("--dataset", help="one of the settings' data sets (default: the one that they choose)")
+    parser.add_argument("--folder", type=Path, metavar="DIR", help="raw files (default: data/DATASET/raw)")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    config = dict(_settings(arguments.config))
+    if arguments.dataset:
+        config["dataset"] = arguments.dataset
+    name, data = read_dataset(config)
+    folder = arguments.folder or Path("data", name, "raw")
+    inputs = inspect(name, data, folder)
+    for found in inputs:
+        print(_line(found))
+    if not inputs:
+        print(f"{name}: needs no files, they are made")
+    needed, free = room(inputs, folder)
+    least = "at least " if any(found.state == TO_COME and not found.size for found in inputs) else ""
+    print(f"disk: {least}{needed:,} bytes for downloads and features, {free:,} free at {folder}")
+    print(f"GPU: {'; '.join(gpus()) or 'none seen by nvidia-smi, the networks will run on the CPU'}")
+    problems = [found.problem for found in inputs if found.problem]
+    if needed > free:
+        problems.append(f"{folder}: {needed:,} bytes are needed and {free:,} are free; make room")
+    for problem in problems:
+        print(f"cooperation check: {problem}", file=sys.stderr)
+    if problems:
+        sys.exit(2)
+
+
+def _line(found: Input) -> str:
+    size = f"{found.size:,} bytes" if found.size else ""
+    sha256 = f"sha256 {found.sha256[:8]}…" if found.sha256 else ""
+    return ", ".join(
+        part for part in (f"{found.name}: {found.state}", str(found.path), size, found.holds, sha256) if part
+    )
+
+
+def _settings(file: str) -> Any:
+    try:
+        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+        return mapping(yaml.safe_load(text), file)
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read ({error.strerror}); run in the project's folder") from error
+    except yaml.YAMLError as error:
+        raise InputError(f"{file}: not YAML ({' '.join(str(error).split())})") from error

@@ -1,0 +1,156 @@
+"""What a data set needs, looked at in seconds, before hours are spent: there, to be downloaded, or missing."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cooperation.archives import picture_names, read_json_text
+from cooperation.configuration import ARCHIVES, Dataset
+from cooperation.files import InputError
+from cooperation.preparation import Source
+from cooperation.store import PARTS, opened
+
+# fc7 as extracted and as normalised: 4096 numbers of 4 bytes.
+FEATURE_BYTES = 2 * 4096 * 4
+# Of COCO's JPEG files.
+MEAN_PICTURE = 163_000
+TO_COME = "to be downloaded"
+
+
+@dataclass(frozen=True)
+class Input:
+    """One file that is needed.
+
+    state: in words; size: bytes, 0 where unknown; to_come: bytes that are still to be downloaded; sha256: as recorded
+    when it was checked; holds: what is in it; problem: why it can be neither used nor obtained, "" if it can.
+    """
+
+    name: str
+    path: Path
+    state: str
+    size: int = 0
+    to_come: int = 0
+    sha256: str = ""
+    holds: str = ""
+    problem: str = ""
+
+
+def inspect(name: str, data: Dataset, folder: Path) -> list[Input]:
+    """Look at every file that a data set needs; `folder` is where its raw files are or will be."""
+    if data.source == "visdial":
+        return [_download(file, data, folder) for file in data.downloads]
+    return [_given(file, Path(path), f"datasets.{name}.files.{file}") for file, path in data.files.items()]
+
+
+def _given(name: str, path: Path, key: str) -> Input:
+    if not path.exists():
+        return Input(name, path, "missing", problem=f"{path}: no such file; put it there or give its path as {key}")
+    return _found(name, path, Source(()), "found")
+
+
+def _download(name: str, data: Dataset, folder: Path) -> Input:
+    source, path = data.downloads[name], folder / name
+    if path.exists():
+        return _found(name, path, source, "found")
+    if name in data.files:
+        have = Path(data.files[name])
+        if have.exists():
+            return _found(name, have, source, "found, to be linked to")
+        return Input(name, have, "missing", problem=f"{have}: no such file; correct its path in config.yaml")
+    if ready(path).exists():
+        return Input(name, path, "deleted after its check")
+    partial = path.with_name(f".{name}.part")
+    begun = partial.stat().st_size if partial.exists() else 0
+    return Input(name, path, TO_COME, source.size, max(source.size - begun, 0))
+
+
+def ready(path: Path) -> Path:
+    """The note that a raw file was there and right."""
+    return path.with_name(path.name + ".ready")
+
+
+def _found(name: str, path: Path, source: Source, state: str) -> Input:
+    size = path.stat().st_size
+    record = path.with_name(path.name + ".sha256")
+    sha256 = "".join(record.read_text().split()[:1]) if record.exists() else ""
+    holds, problem = "", ""
+    if source.size and size != source.size:
+        problem = f"{path}: {size:,} bytes instead of {source.size:,}; delete it or move it away"
+    elif sha256 and not sha256.startswith(source.sha256):
+        problem = f"{path}: its sha256 is {sha256}, published is {source.sha256}; delete it or move it away"
+    else:
+        try:
+            holds = CONTENTS[name](path) if name in CONTENTS else ""
+        except InputError as error:
+            problem = str(error)
+    return Input(name, path, state, size, 0, sha256, holds, problem)
+
+
+def _dialogs(path: Path) -> str:
+    key = '"image_id"'
+    return f"{read_json_text(path).count(key):,} dialogs"
+
+
+def _pictures(path: Path) -> str:
+    return f"{len(picture_names(path)):,} pictures"
+
+
+def _tokens(path: Path) -> str:
+    with opened(path) as file:
+        names = [f"{part}_{split}" for split in ("train", "val") for part in PARTS.values()]
+        return ", ".join(f"{name} {'×'.join(map(str, file[name].shape))}" for name in names)
+
+
+def _vectors(path: Path) -> str:
+    with opened(path) as file:
+        return ", ".join(f"{name} {'×'.join(map(str, file[name].shape))}" for name in ("images_train", "images_val"))
+
+
+def _words(path: Path) -> str:
+    try:
+        return f"{len(json.loads(read_json_text(path))['word2ind']):,} words"
+    except (ValueError, KeyError, TypeError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path}: no 'word2ind' of words and ids; give visdial_params.json") from error
+
+
+CONTENTS: Mapping[str, Callable[[Path], str]] = {
+    **dict.fromkeys((*ARCHIVES[:2], "dialogs"), _dialogs),
+    **dict.fromkeys(ARCHIVES[2:], _pictures),
+    "data": _tokens,
+    "images": _vectors,
+    "params": _words,
+}
+
+
+def room(inputs: list[Input], folder: Path) -> tuple[int, int]:
+    """Bytes that are needed for downloads and features, and bytes that are free where `folder` is."""
+    needed = sum(found.to_come for found in inputs)
+    if not (folder.parent / "features.h5").exists():
+        needed += sum(_feature_bytes(found) for found in inputs)
+    place = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+    return needed, shutil.disk_usage(place).free
+
+
+def _feature_bytes(found: Input) -> int:
+    """Bytes of the features that are made of a file."""
+    if found.name == "images":
+        return found.size
+    if found.name not in ARCHIVES[2:]:
+        return 0
+    pictures = int(found.holds.split()[0].replace(",", "")) if found.holds else found.size // MEAN_PICTURE
+    return pictures * FEATURE_BYTES
+
+
+def gpus() -> list[str]:
+    """Names and memory of the GPUs that NVIDIA's driver sees."""
+    command = ["nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=20)
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return [line.strip() for line in done.stdout.splitlines() if line.strip()]
