@@ -1,10 +1,11 @@
-"""Small files in the layouts of VisDial and COCO, for the tests that read them."""
+"""Small files in the layouts of VisDial, COCO and the authors, for the tests that read them."""
 
 import io
 import json
 import zipfile
 from pathlib import Path
 
+import h5py
 import numpy as np
 from PIL import Image
 
@@ -68,3 +69,46 @@ def album(path: Path, pictures, split="train") -> Path:
     return write_zip(
         path, {f"{split}2014/COCO_{split}2014_{image:012d}.jpg": content for image, content in pictures.items()}
     )
+
+
+AUTHORS_WORDS = {"yes": 3, "no": 1, "a": 2, "?": 4, "UNK": 5}
+
+
+def authors_arrays(split, positions):
+    """A split of `visdial_data.h5`, an image's row for each dialog.
+
+    Dialog d says d+1 times “a” as caption; every question is “a ?”; answers are yes, and in round 10 “no a”.
+    """
+    count = len(positions)
+    captions = np.zeros((count, 40), "u4")
+    for row in range(count):
+        captions[row, : row + 1] = 2
+    questions, answers = np.zeros((2, count, 10, 20), "u4")
+    questions[..., :2] = 2, 4
+    answers[..., 0] = 3
+    answers[:, 9, :2] = 1, 2
+    return {
+        f"cap_{split}": captions,
+        f"cap_length_{split}": np.arange(1, count + 1, dtype="u4"),
+        f"ques_{split}": questions,
+        f"ques_length_{split}": np.full((count, 10), 2, "u4"),
+        f"ans_{split}": answers,
+        f"ans_length_{split}": np.tile(np.array([1] * 9 + [2], "u4"), (count, 1)),
+        f"img_pos_{split}": np.array(positions),
+    }
+
+
+def write_hdf5(path: Path, content) -> Path:
+    with h5py.File(path, "w") as file:
+        for name, array in content.items():
+            file[name] = array
+    return path
+
+
+def write_authors_files(folder: Path, data, images) -> Path:
+    """`visdial_data.h5`, `data_img.h5` and `visdial_params.json`; the folder."""
+    write_hdf5(folder / "visdial_data.h5", data)
+    write_hdf5(folder / "data_img.h5", images)
+    ind2word = {str(number): word for word, number in AUTHORS_WORDS.items()}
+    write_json(folder / "visdial_params.json", {"word2ind": AUTHORS_WORDS, "ind2word": ind2word})
+    return folder

@@ -1,53 +1,19 @@
-import json
 import math
 
 import h5py
 import numpy as np
 import pytest
+from small_files import authors_arrays, write_authors_files, write_hdf5
 
 from cooperation.cli import main
 from cooperation.store import FIRST_ROW, read_dialogs, read_features, read_vocabulary
 
-WORDS = {"yes": 3, "no": 1, "a": 2, "?": 4, "UNK": 5}
-
-
-def arrays(split, positions):
-    """Dialog d says d+1 times “a” as caption; every question is “a ?”; answers are yes, and in round 10 “no a”."""
-    count = len(positions)
-    captions = np.zeros((count, 40), "u4")
-    for row in range(count):
-        captions[row, : row + 1] = 2
-    questions, answers = np.zeros((2, count, 10, 20), "u4")
-    questions[..., :2] = 2, 4
-    answers[..., 0] = 3
-    answers[:, 9, :2] = 1, 2
-    return {
-        f"cap_{split}": captions,
-        f"cap_length_{split}": np.arange(1, count + 1, dtype="u4"),
-        f"ques_{split}": questions,
-        f"ques_length_{split}": np.full((count, 10), 2, "u4"),
-        f"ans_{split}": answers,
-        f"ans_length_{split}": np.tile(np.array([1] * 9 + [2], "u4"), (count, 1)),
-        f"img_pos_{split}": np.array(positions),
-    }
-
-
-def write(path, content):
-    with h5py.File(path, "w") as file:
-        for name, array in content.items():
-            file[name] = array
-    return path
-
 
 @pytest.fixture
 def files(tmp_path):
-    data = arrays("train", [2, 0, 1]) | arrays("val", [1, 0])
+    data = authors_arrays("train", [2, 0, 1]) | authors_arrays("val", [1, 0])
     images = {"images_train": np.array([[3, 4], [0, 2], [1, 0]], "f4"), "images_val": np.array([[5, 0], [0, 6]], "f4")}
-    write(tmp_path / "visdial_data.h5", data)
-    write(tmp_path / "data_img.h5", images)
-    ind2word = {str(number): word for word, number in WORDS.items()}
-    (tmp_path / "visdial_params.json").write_text(json.dumps({"word2ind": WORDS, "ind2word": ind2word}))
-    return tmp_path
+    return write_authors_files(tmp_path, data, images)
 
 
 def adopt(monkeypatch, folder):
@@ -168,7 +134,7 @@ def test_broken_files_are_one_line_with_their_place(files, monkeypatch, capsys, 
 
 
 def test_features_of_another_shape(files, monkeypatch, capsys):
-    write(files / "data_img.h5", {"images_train": np.zeros((3, 7, 7, 512), "f4")})
+    write_hdf5(files / "data_img.h5", {"images_train": np.zeros((3, 7, 7, 512), "f4")})
     with pytest.raises(SystemExit):
         normalise(monkeypatch, files)
     assert "images_train is (3, 7, 7, 512), not [images, features]" in capsys.readouterr().err

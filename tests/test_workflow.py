@@ -1,19 +1,13 @@
 """The whole chain on a reduced miniature, and what reruns when something changes."""
 
 import os
-import re
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
+from project import Project
 
 from cooperation.results import read_result
 
-ROOT = Path(__file__).parent.parent
 CONFIG = {
     "dataset": "small",
     "seeds": [1],
@@ -43,48 +37,9 @@ CONFIG = {
 }
 
 
-class Project:
-    """A copy of the project's own files with a small config.yaml, built once."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        for name in ("src", "workflow", "profiles", "paper"):
-            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-        shutil.copy(ROOT / "Snakefile", folder)
-        self.configure(CONFIG)
-
-    def configure(self, config):
-        (self.folder / "config.yaml").write_text(yaml.safe_dump(config))
-
-    def snakemake(self, *words):
-        command = [sys.executable, "-m", "snakemake", "--cores", "2", *words]
-        # The copy's own sources are the ones that run.
-        environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-        return subprocess.run(
-            command,
-            cwd=self.folder,
-            check=False,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=environment,
-        )
-
-    def jobs(self, *words):
-        """What a dry run would do: rule → number of jobs."""
-        done = self.snakemake("-n", *words)
-        assert done.returncode == 0, done.stdout
-        if "Nothing to be done" in done.stdout:
-            return {}
-        stats = done.stdout.split("Job stats:")[1].split("total")[0]
-        found = {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", stats, re.MULTILINE)}
-        found.pop("all", None)
-        return found
-
-
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
-    made = Project(tmp_path_factory.mktemp("a project's folder"))
+    made = Project(tmp_path_factory.mktemp("a project's folder"), CONFIG)
     done = made.snakemake()
     assert done.returncode == 0, done.stdout[-5000:]
     return made
