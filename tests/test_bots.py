@@ -6,7 +6,7 @@ import torch
 
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
 from cooperation.bots.player import AnswererPlayer, QuestionerPlayer
-from cooperation.bots.recurrent import encode
+from cooperation.bots.recurrent import encode, input_gates, pack, run
 from cooperation.experiments import Sizes, Training
 from cooperation.facts import FORMATS
 from cooperation.game import Script, Tampering, play
@@ -70,6 +70,37 @@ def test_encoding_a_batch_equals_encoding_each_message_alone():
         torch.testing.assert_close(together[row], hidden[-1, 0], rtol=0, atol=1e-5)
 
 
+@pytest.mark.parametrize("lengths", [[5, 3, 3, 1], [2, 2], [1]])
+def test_the_layer_differentiates_as_stock_lstm_does(lengths):
+    torch.manual_seed(0)
+    stock = torch.nn.LSTM(3, 4, 2, batch_first=True).double()
+    inputs = torch.randn(len(lengths), max(lengths), 3, dtype=torch.float64, requires_grad=True)
+    state = tuple(torch.randn(2, len(lengths), 4, dtype=torch.float64, requires_grad=True) for _ in range(2))
+    packed = pack(inputs, torch.tensor(lengths))
+    theirs, (theirs_h, theirs_c) = stock(packed, state)
+    order = packed.sorted_indices
+    begun = state[0][:, order], state[1][:, order]
+    sizes = packed.batch_sizes.tolist()
+    layers = run(stock, input_gates(stock, 0, packed.data), begun, sizes)
+    ours = layers[-1][0]
+    torch.testing.assert_close(ours, theirs.data)
+    # Hidden and cell states of all layers count, each differently.
+    last = [sum(sizes[:length]) - sizes[length - 1] + row for row, length in enumerate(sorted(lengths, reverse=True))]
+    ends = [torch.stack([states[kind][last] for states in layers])[:, packed.unsorted_indices] for kind in (0, 1)]
+    torch.testing.assert_close(ends[0], theirs_h)
+    torch.testing.assert_close(ends[1], theirs_c)
+    leaves = [inputs, *state, *stock.parameters()]
+    weight = torch.randn_like(ours)
+
+    def loss(outputs, hidden, cell):
+        return (outputs * weight).sum() + hidden.square().sum() + (3 * cell).sin().sum()
+
+    expected = torch.autograd.grad(loss(theirs.data, theirs_h, theirs_c), leaves, retain_graph=True)
+    found = torch.autograd.grad(loss(ours, *ends), leaves)
+    for gradient, wanted in zip(found, expected, strict=True):
+        torch.testing.assert_close(gradient, wanted)
+
+
 def slow_losses(questioner, answerer, dialogs, images):
     """One dialog, one round and one token at a time, with nothing but stock LSTM calls."""
     start, eos = VOCABULARY.start, VOCABULARY.eos
@@ -86,6 +117,11 @@ def slow_losses(questioner, answerer, dialogs, images):
             loss -= bot.generator(output[0, 0]).log_softmax(0)[following]
         return loss
 
+    # The answerer's history as one stock LSTM over [image, question, fact].
+    history = torch.nn.LSTM(FEATURES + 2 * SIZES.hidden, SIZES.hidden, SIZES.layers, batch_first=True)
+    weights = answerer.history_encoder.state_dict()
+    weights["weight_ih_l0"] = torch.cat([answerer.image_encoder.weight, weights["weight_ih_l0"]], 1)
+    history.load_state_dict(weights)
     for row in range(len(dialogs)):
         caption = dialogs.captions[row : row + 1].lists()[0]
         questions, answers = dialogs.questions[row].lists(), dialogs.answers[row].lists()
@@ -97,7 +133,7 @@ def slow_losses(questioner, answerer, dialogs, images):
             sums["question"] += said(questioner, questions[number], q_state)
             asked = read(answerer.question_encoder, answerer, [start, *questions[number], eos])
             fact = read(answerer.fact_encoder, answerer, facts[number])
-            _, a_state = answerer.history_encoder(torch.cat([image[None], asked, fact], 1)[None], a_state)
+            _, a_state = history(torch.cat([image[None], asked, fact], 1)[None], a_state)
             sums["answer"] += said(answerer, answers[number], a_state)
             fact = read(questioner.fact_encoder, questioner, facts[number + 1])
             _, q_state = questioner.history_encoder(fact[None], q_state)

@@ -53,6 +53,11 @@ def network(kind: type, bot: str):
         if key.startswith(f"weights/{bot}.") and "crit" not in key:
             module, rest = key.removeprefix(f"weights/{bot}.").split(".", 1)
             weights[f"{RENAMED.get(module, module)}.{rest}"] = torch.from_numpy(ARRAYS[key])
+    if bot == "abot":
+        # There one matrix reads [image, question, fact]; here the image's columns stand apart.
+        columns = [DESCRIPTION["image_dim"], 2 * DESCRIPTION["rnn_dim"]]
+        image, words = weights.pop("history_encoder.weight_ih_l0").split(columns, 1)
+        weights |= {"image_encoder.weight": image, "history_encoder.weight_ih_l0": words}
     made = kind(len(weights["embedding.weight"]), DESCRIPTION["image_dim"], sizes)
     made.load_state_dict(weights)
     return made

@@ -7,13 +7,11 @@ length, and all steps stand one below the other ("total" rows).
 """
 
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import torch
 from torch import Tensor
-
-aten = torch.ops.aten
 
 
 def _steps(sizes: Sequence[int]) -> list[tuple[int, int, int]]:
@@ -45,29 +43,38 @@ class Layer(torch.autograd.Function):
             h = torch.mul(o, torch.tanh(c, out=squashed[start:end]), out=hiddens[start:end])
         ctx.save_for_backward(acts, recurrence, hidden, cell, hiddens, cells, squashed)
         ctx.sizes = sizes
+        ctx.set_materialize_grads(False)
         return hiddens, cells
 
     @staticmethod
-    def backward(ctx: Any, of_hiddens: Tensor, of_cells: Tensor) -> Any:
+    def backward(ctx: Any, of_hiddens: Tensor | None, of_cells: Tensor | None) -> Any:
         acts, recurrence, hidden, cell, hiddens, cells, squashed = ctx.saved_tensors
-        of_gates = torch.empty_like(acts)
-        before = torch.empty_like(hiddens)
-        of_h, of_c = torch.zeros_like(hidden), torch.zeros_like(cell)
         steps = _steps(ctx.sizes)
-        for at in range(len(steps) - 1, -1, -1):
-            start, end, rows = steps[at]
-            earlier = steps[at - 1][0]
-            h_before, c_before = (hiddens[earlier:], cells[earlier:]) if at else (hidden, cell)
-            before[start:end] = h_before[:rows]
-            i, f, g, o = acts[start:end].chunk(4, 1)
-            of_i, of_f, of_g, of_o = of_gates[start:end].chunk(4, 1)
-            tanh = squashed[start:end]
-            dh = of_h[:rows].add_(of_hiddens[start:end])
-            aten.sigmoid_backward.grad_input(dh * tanh, o, grad_input=of_o)
-            dc = of_c[:rows].add_(of_cells[start:end]).add_(aten.tanh_backward(dh * o, tanh))
-            aten.sigmoid_backward.grad_input(dc * g, i, grad_input=of_i)
-            aten.sigmoid_backward.grad_input(dc * c_before[:rows], f, grad_input=of_f)
-            aten.tanh_backward.grad_input(dc * i, g, grad_input=of_g)
-            dc.mul_(f)
+        size = hidden.shape[1]
+        i, f, g, o = acts.chunk(4, 1)
+        # All that does not depend on later steps, for all steps at once: how the gates i, f, g follow the cell
+        # (dc), how the gate o and the cell follow the hidden state (dh).
+        by_cell = torch.cat([g * i * (1 - i), _before(cell, cells, steps) * f * (1 - f), i * (1 - g * g)], 1)
+        o_by_hidden = squashed * o * (1 - o)
+        cell_by_hidden = o * (1 - squashed * squashed)
+        of_gates = torch.empty_like(acts)
+        of_h, of_c = torch.zeros_like(hidden), torch.zeros_like(cell)
+        for start, end, rows in reversed(steps):
+            dh, dc = of_h[:rows], of_c[:rows]
+            if of_hiddens is not None:
+                dh.add_(of_hiddens[start:end])
+            if of_cells is not None:
+                dc.add_(of_cells[start:end])
+            dc.addcmul_(dh, cell_by_hidden[start:end])
+            gate = of_gates[start:end].view(rows, 4, size)
+            torch.mul(dc[:, None], by_cell[start:end].view(rows, 3, size), out=gate[:, :3])
+            torch.mul(dh, o_by_hidden[start:end], out=gate[:, 3])
+            dc.mul_(f[start:end])
             torch.mm(of_gates[start:end], recurrence, out=dh)
-        return of_gates, of_gates.t() @ before, of_h, of_c, None
+        return of_gates, of_gates.t() @ _before(hidden, hiddens, steps), of_h, of_c, None
+
+
+def _before(first: Tensor, states: Tensor, steps: Sequence[tuple[int, int, int]]) -> Tensor:
+    """For each row of all steps, the state that it started from: [total, hidden]."""
+    earlier = [states[start : start + rows] for (start, _, _), (_, _, rows) in pairwise(steps)]
+    return torch.cat([first[: steps[0][2]], *earlier])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, linear
+from torch.nn.functional import cross_entropy
 
 from cooperation.bots import recurrent
 from cooperation.bots.recurrent import State
@@ -89,13 +89,22 @@ class AnswererNetwork(Bot):
     """A-bot: image, caption, facts and questions → answers."""
 
     def __init__(self, vocabulary: int, features: int, sizes: Sizes) -> None:
-        super().__init__(vocabulary, sizes, history_inputs=features + 2 * sizes.hidden)
-        self.features = features
+        super().__init__(vocabulary, sizes, history_inputs=2 * sizes.hidden)
         self.question_encoder = nn.LSTM(sizes.embedding, sizes.hidden, sizes.layers, batch_first=True)
+        # The history's input is [image, question, fact]. The image is the same in every round: its columns of the
+        # input weights stand apart and are applied once a dialog. They begin as an LSTM's weights do.
+        self.image_encoder = nn.Linear(features, 4 * sizes.hidden, bias=False)
+        nn.init.uniform_(self.image_encoder.weight, -(sizes.hidden**-0.5), sizes.hidden**-0.5)
+
+    @property
+    def features(self) -> int:
+        """Numbers in an image's feature vector."""
+        return self.image_encoder.in_features
 
     def image_gates(self, images: Tensor) -> Tensor:
         """The image's share of the history's gates, the same in every round: [B, F] → [B, 4H]."""
-        return recurrent.input_gates(self.history_encoder, 0, images)
+        gates: Tensor = self.image_encoder(images)
+        return gates
 
     def history(self, images: Tensor, questions: Text, facts: Text, state: State) -> State:
         """States after each round's question [B, R, length] and previous fact [B, R, length]: two of [layers, B, R, H].
@@ -105,8 +114,7 @@ class AnswererNetwork(Bot):
         flat = questions.flat()
         asked = recurrent.encode(self.question_encoder, self.embedding, flat.tokens, flat.lengths)
         words = torch.cat([asked.reshape(*questions.lengths.shape, -1), self.encode_facts(facts)], -1)
-        weight, _, _ = recurrent.weights(self.history_encoder, 0)
-        gates = linear(words, weight[:, self.features :]) + images[:, None]
+        gates = recurrent.input_gates(self.history_encoder, 0, words) + images[:, None]
         return recurrent.walk(self.history_encoder, gates, state)
 
 

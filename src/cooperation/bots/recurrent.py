@@ -41,12 +41,9 @@ def _order(indices: Tensor | None) -> Tensor:
 
 
 def input_gates(lstm: nn.LSTM, layer: int, inputs: Tensor) -> Tensor:
-    """The input's share of a layer's gates, biases included: [..., inputs] → [..., 4·hidden].
-
-    Inputs may be the first part of all: then it is that part's share.
-    """
+    """The input's share of a layer's gates, biases included: [..., inputs] → [..., 4·hidden]."""
     weight, _, bias = weights(lstm, layer)
-    return linear(inputs, weight[:, : inputs.shape[-1]], bias)
+    return linear(inputs, weight, bias)
 
 
 def run(lstm: nn.LSTM, gates: Tensor, state: State, sizes: Sequence[int]) -> list[State]:
