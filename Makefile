@@ -7,9 +7,9 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 all: .venv/installed
 	snakemake --cores all
 
-# Tests run two at a time; those of the whole workflow come first, since they take longest.
+# Two files of tests at a time.
 test: check
-	pytest -n 2 --dist worksteal
+	pytest -n 2 --dist loadfile
 
 check: .venv/installed
 	ruff check
