@@ -41,6 +41,10 @@ class Dialogs:
     def __len__(self) -> int:
         return len(self.image_ids)
 
+    def __getitem__(self, rows: "slice | Rows") -> "Dialogs":
+        """Some of the dialogs."""
+        return Dialogs(self.image_ids[rows], self.captions[rows], self.questions[rows], self.answers[rows])
+
 
 @dataclass(frozen=True)
 class Features:

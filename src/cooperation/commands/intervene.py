@@ -1,0 +1,104 @@
+"""Play one dialog without and with a manual intervention, and print both."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from cooperation.checkpoint import load_checkpoint
+from cooperation.devices import device
+from cooperation.experiments import Playing
+from cooperation.files import InputError
+from cooperation.manual import RULES, Manual, parse_manual, read_manual
+from cooperation.manual_games import play_manual
+from cooperation.provenance import software
+from cooperation.readings import READINGS
+from cooperation.results import read_ranks, write_result
+from cooperation.store import read_dialogs, read_features
+from cooperation.transcripts import as_text
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--checkpoint", type=Path, required=True, help="trained bots")
+    parser.add_argument(
+        "--dialogs", type=Path, required=True, help="HDF5 file of dialogs; one of its val split is played"
+    )
+    parser.add_argument("--features", type=Path, required=True, help="HDF5 file of normalised image features")
+    parser.add_argument("--control", type=Path, help="result of the condition none, by which a rule chooses a dialog")
+    parser.add_argument("--out", type=Path, help="result (HDF5) to write: row 0 without, row 1 with the intervention")
+    parser.add_argument("--reading", choices=READINGS, default="written", help="of the paper (default: written)")
+    parser.add_argument("--name", default="manual", help="the intervention's name (default: manual)")
+    parser.add_argument("--dataset", default="unnamed", help="the data set's name (default: unnamed)")
+    parser.add_argument(
+        "--candidates",
+        type=int,
+        default=Playing().candidates,
+        help="the first so many validation images are ranked (default: %(default)s)",
+    )
+    parser.add_argument("--manual", type=Path, help="file of the intervention (YAML), instead of the flags below")
+    group = parser.add_argument_group("the intervention")
+    group.add_argument("--image-id", type=int, help="image of the dialog")
+    group.add_argument("--rule", choices=RULES, help="choose the dialog by its rank in --control instead")
+    group.add_argument("--caption", metavar="TEXT", help="both bots read this caption")
+    group.add_argument(
+        "--question", action="append", default=[], metavar="ROUND=TEXT", help="the answerer hears this question"
+    )
+    group.add_argument(
+        "--answer", action="append", default=[], metavar="ROUND=TEXT", help="the questioner hears this answer"
+    )
+    group.add_argument("--noise-image", action="store_true", help="the answerer sees noise")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    manual = _manual(arguments)
+    checkpoint = load_checkpoint(arguments.checkpoint, device())
+    dialogs = read_dialogs(arguments.dialogs, "val")[: arguments.candidates]
+    features = read_features(arguments.features, "val", dialogs.image_ids)
+    control = read_ranks(arguments.control) if arguments.control else None
+    attributes = {
+        "dataset": arguments.dataset,
+        "reading": arguments.reading,
+        "condition": arguments.name,
+        "device": checkpoint.device.type,
+        **software(),
+        "features": json.dumps({key: str(value) for key, value in features.attributes.items()}),
+    }
+    reading = READINGS[arguments.reading]
+    try:
+        result = play_manual(checkpoint, dialogs, features.vectors, control, manual, reading, attributes)
+    except InputError as error:
+        raise InputError(f"{arguments.manual}: {error}" if arguments.manual else f"{error}") from error
+    if arguments.out:
+        write_result(arguments.out, result)
+    print(as_text(result, checkpoint.vocabulary))
+
+
+def _manual(arguments: argparse.Namespace) -> Manual:
+    """The intervention of the file, or of the flags, checked alike."""
+    flags = {
+        "dialog": arguments.rule if arguments.image_id is None else arguments.image_id,
+        "caption": arguments.caption,
+        "questions": _by_round(arguments.question, "--question"),
+        "answers": _by_round(arguments.answer, "--answer"),
+        "image": "noise" if arguments.noise_image else None,
+    }
+    given = {name: value for name, value in flags.items() if value not in (None, {})}
+    if arguments.manual:
+        if given:
+            raise InputError(f"{arguments.manual}: the file says all of the intervention; leave out the flags for it")
+        return read_manual(arguments.manual)
+    if arguments.rule and arguments.image_id is not None:
+        raise InputError("--image-id and --rule both choose a dialog; give one of them")
+    if "dialog" not in given:
+        raise InputError("no dialog is chosen; give --image-id, --rule or --manual")
+    return parse_manual(given, "intervene")
+
+
+def _by_round(given: list[str], flag: str) -> dict[int, Any]:
+    found: dict[int, Any] = {}
+    for word in given:
+        number, equals, text = word.partition("=")
+        if not equals or not number.strip().isdecimal():
+            raise InputError(f"{flag}: {word!r} is not like 3=text, a round and what is put in place")
+        found[int(number)] = text
+    return found
