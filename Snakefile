@@ -29,6 +29,7 @@ include: "workflow/rules/raw.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/play.smk"
+include: "workflow/rules/manual.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -39,4 +40,7 @@ rule all:
         multiext(f"{REPORT}/table_2", ".csv", ".md", ".tex", ".html"),
         multiext(f"{REPORT}/figure_1a", ".pdf", ".svg", ".png"),
         multiext(f"{REPORT}/figure_1b", ".pdf", ".svg", ".png"),
+        MANUAL_FIGURES,
         multiext(f"{REPORT}/claims", ".csv", ".md", ".html"),
+        multiext(f"{REPORT}/diagnostics", ".csv", ".md", ".html"),
+        multiext(f"{REPORT}/figure_why", ".pdf", ".svg", ".png"),

@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from fakes import WORDS, made_result, made_summary, write_results
 
@@ -108,6 +109,26 @@ def test_the_page_states_what_was_run_and_where_numbers_come_from(text):
         "<code>a.h5</code>",
     ):
         assert words in text
+
+
+def test_the_diagnostics_have_a_section_with_a_described_figure():
+    cell = {"dataset": "miniature", "table": "swap", "reading": "written", "row": "image"}
+    numbers = {"noise": (30, 28, 32), "swap": (20, 19, 21), "noise − swap": (10, 7, 13)}
+    frame = pd.DataFrame(
+        [
+            cell | {"column": column, "value": value, "low": low, "high": high}
+            for column, (value, low, high) in numbers.items()
+        ]
+    )
+    why = Source(Path("diagnostics.csv"), frame)
+    text = render(*sources(made_summary()), None, None, why, Source(Path("figure_why.svg"), SVG))
+    page = Page(text)
+    assert {"href": "#why"} in page.all("a")
+    assert [image["alt"] for image in page.all("img") if "image, noise: 30.0" in image["alt"]]
+    assert "only because it is strange: image +10.0." in text
+    assert "<b>20.0</b><small>[19.0, 21.0]</small>" in text
+    assert "<code>diagnostics.csv</code>" in text
+    assert "<code>figure_why.svg</code>" in text
 
 
 def test_genuine_says_that_its_mpr_means_nothing():

@@ -45,7 +45,7 @@ def project(tmp_path_factory):
     return made
 
 
-REPORTING = {"summarise": 1, "table": 2, "figure": 2, "claims": 1, "page": 1}
+REPORTING = {"summarise": 1, "table": 2, "figure": 2, "claims": 1, "diagnose": 1, "page": 1}
 
 
 def result(project, name, model="dialog"):
@@ -60,6 +60,8 @@ def test_everything_is_made(project):
         "figure_1a": "pdf svg png",
         "figure_1b": "pdf svg png",
         "claims": "csv md html",
+        "diagnostics": "csv md html",
+        "figure_why": "pdf svg png",
         "index": "html",
         "mpr": "csv",
     }.items():

@@ -21,11 +21,11 @@ COMMANDS = {
     "train": "train the questioner and the answerer",
     "play": "play the game under one condition and rank every guess",
     "intervene": "play one dialog without and with a manual intervention",
-    "intervene": "play one dialog without and with a manual intervention",
     "summarise": "average the ranks of all conditions into one table",
     "table": "print one of the paper's tables beside ours",
     "figure": "draw one of the paper's figures",
     "claims": "check the paper's statements against the results",
+    "diagnose": "find out why: swaps beside noise, who talks, the format of facts, the readings",
     "report": "join tables and figures into one page",
 }
 

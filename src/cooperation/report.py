@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cooperation import __version__
+from cooperation import __version__, findings
 from cooperation.messages import Messages
 from cooperation.paper import CITATION, CONTROL, FIGURES, READING_TITLES, dataset_note, number
+from cooperation.reasons import describe_why
 from cooperation.results import Result
 from cooperation.statistics import across_seeds, readings, sizes
 from cooperation.tables import claims_view, environment, view
@@ -39,11 +40,14 @@ def render(
     results: Sequence[Source],
     vocabulary: Vocabulary | None,
     claims: Source | None = None,
+    why: Source | None = None,
+    why_figure: Source | None = None,
 ) -> str:
     """The page as HTML.
 
     summary: the table of `statistics.summarise`. tables: number → frame of `tables.compare`. figures: name → SVG
-    text. claims: the table of `claims.check`. results: `Result`s whose attributes and (with a vocabulary)
+    text. claims: the table of `claims.check`. why: the table of
+    `diagnostics.diagnose`, why_figure: its SVG text. results: `Result`s whose attributes and (with a vocabulary)
     transcripts are shown, the control first.
     """
     frame: pd.DataFrame = summary.content
@@ -61,6 +65,8 @@ def render(
             figures=[_figure(frame, name, source) for name, source in figures.items()],
             tables=[view(source.content, number) | {"path": source.path} for number, source in tables.items()],
             claims=claims and claims_view(claims.content) | {"path": claims.path},
+            why=why and findings.view(why.content) | {"path": why.path},
+            why_figure=why and why_figure and _why_figure(why.content, why_figure),
             conditions=_conditions(frame),
             summary_path=summary.path,
             transcripts=_transcripts(results, vocabulary) if vocabulary else [],
@@ -93,14 +99,21 @@ def _flat(value: Any) -> str:
     return "; ".join(f"{key}: {field}" for key, field in fields.items()) if isinstance(fields, dict) else str(value)
 
 
-def _figure(summary: pd.DataFrame, name: str, source: Source) -> dict[str, Any]:
+def _image(source: Source) -> str:
     # As a data address an SVG keeps its ids to itself; two inlined ones would share them.
-    image = "data:image/svg+xml;base64," + base64.b64encode(source.content.encode()).decode()
+    return "data:image/svg+xml;base64," + base64.b64encode(source.content.encode()).decode()
+
+
+def _why_figure(diagnostics: pd.DataFrame, source: Source) -> dict[str, Any]:
+    return {"alt": describe_why(diagnostics), "image": _image(source), "path": source.path}
+
+
+def _figure(summary: pd.DataFrame, name: str, source: Source) -> dict[str, Any]:
     return {
         "name": name,
         "title": FIGURES[name].title,
         "alt": describe(summary, name),
-        "image": image,
+        "image": _image(source),
         "path": source.path,
     }
 

@@ -66,6 +66,8 @@ rule figure:
         multiext(f"{REPORT}/figure_{{figure}}", ".pdf", ".png"),
     log:
         f"logs/{experiment.dataset}/figure_{{figure}}.log",
+    wildcard_constraints:
+        figure="1a|1b",
     conda:
         "../envs/report.yaml"
     shell:
@@ -78,6 +80,7 @@ rule claims:
         claims="paper/claims.csv",
         published=PUBLISHED,
         dialogs=f"{DATA}/dialogs.h5",
+        manual=ALL_MANUAL,
         code=sources("claims"),
     output:
         report(
@@ -92,16 +95,47 @@ rule claims:
         "../envs/report.yaml"
     shell:
         "python -m cooperation claims {input.results:q} --claims {input.claims:q} --published {input.published:q}"
-        " --dialogs {input.dialogs:q} --out {output:q} > {log:q} 2>&1"
+        " --dialogs {input.dialogs:q} --manual {input.manual:q} --out {output:q} > {log:q} 2>&1"
+
+
+rule diagnose:
+    input:
+        results=ALL_RESULTS,
+        code=sources("diagnose"),
+    output:
+        report(
+            f"{REPORT}/diagnostics.html",
+            caption="../report/diagnostics.rst",
+            category="Why",
+            labels={"what": "tables"},
+        ),
+        report(
+            f"{REPORT}/figure_why.svg",
+            caption="../report/diagnostics.rst",
+            category="Why",
+            labels={"what": "figure"},
+        ),
+        multiext(f"{REPORT}/diagnostics", ".csv", ".md"),
+        multiext(f"{REPORT}/figure_why", ".pdf", ".png"),
+    log:
+        f"logs/{experiment.dataset}/diagnose.log",
+    conda:
+        "../envs/report.yaml"
+    shell:
+        "python -m cooperation diagnose {input.results:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule page:
     input:
         claims=f"{REPORT}/claims.csv",
+        why=f"{REPORT}/diagnostics.csv",
+        why_figure=f"{REPORT}/figure_why.svg",
         summary=f"{REPORT}/mpr.csv",
         tables=expand(f"{REPORT}/table_{{table}}.csv", table=[1, 2]),
         figures=expand(f"{REPORT}/figure_{{figure}}.svg", figure=["1a", "1b"]),
         results=SHOWN,
+        manual=SHOWN_MANUAL,
+        manual_figures=[path for path in MANUAL_FIGURES if path.endswith(".svg")],
         dialogs=f"{DATA}/dialogs.h5",
         code=sources("report"),
     output:
@@ -112,5 +146,6 @@ rule page:
         "../envs/report.yaml"
     shell:
         "python -m cooperation report --summary {input.summary:q} --tables {input.tables:q} --figures {input.figures:q}"
-        " --claims {input.claims:q}"
-        " --results {input.results:q} --dialogs {input.dialogs:q} --out {output:q} > {log:q} 2>&1"
+        " --claims {input.claims:q} --why {input.why:q} --why-figure {input.why_figure:q}"
+        " --results {input.results:q} --dialogs {input.dialogs:q}"
+        " --manual {input.manual:q} --manual-figures {input.manual_figures:q} --out {output:q} > {log:q} 2>&1"

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from cooperation.claims import read_verdicts
+from cooperation.diagnostics import read_diagnostics
 from cooperation.files import InputError, write_text
 from cooperation.paper import FIGURES, TABLES
 from cooperation.report import Source, render
@@ -21,9 +22,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--figures", type=Path, nargs="*", default=[], help="SVGs of `cooperation figure`: figure_1a.svg …"
     )
     parser.add_argument("--claims", type=Path, help="CSV of `cooperation claims`")
+    parser.add_argument("--why", type=Path, help="CSV of `cooperation diagnose`")
+    parser.add_argument("--why-figure", type=Path, help="SVG of `cooperation diagnose`")
     parser.add_argument(
         "--results", type=Path, nargs="*", default=[], help="HDF5 results to show a dialog of, the control first"
     )
+    parser.add_argument(
+        "--manual", type=Path, nargs="*", default=[], help="HDF5 results of `cooperation intervene`: figure_2.h5 …"
+    )
+    parser.add_argument("--manual-figures", type=Path, nargs="*", default=[], help="their SVGs, in the same order")
     parser.add_argument("--dialogs", type=Path, help="HDF5 file of dialogs: the words of those transcripts")
     parser.add_argument("--out", type=Path, required=True, help="HTML page to write; it needs no other file")
 
@@ -36,7 +43,9 @@ def run(arguments: argparse.Namespace) -> None:
     results = [Source(path, read_result(path)) for path in arguments.results]
     vocabulary = read_vocabulary(arguments.dialogs) if arguments.dialogs else None
     claims = Source(arguments.claims, read_verdicts(arguments.claims)) if arguments.claims else None
-    page = render(Source(arguments.summary, summary), tables, figures, results, vocabulary, claims)
+    why = Source(arguments.why, read_diagnostics(arguments.why)) if arguments.why else None
+    drawn = Source(arguments.why_figure, _read_text(arguments.why_figure)) if arguments.why_figure else None
+    page = render(Source(arguments.summary, summary), tables, figures, results, vocabulary, claims, why, drawn)
     write_text(arguments.out, page)
 
 
