@@ -1,0 +1,191 @@
+"""The preflight: what is there, what is to come, what is missing, and the exit code."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from small_files import album, authors_arrays, document, jpeg, picture, write_authors_files, write_json, write_zip
+
+from cooperation import preflight
+from cooperation.cli import main
+from cooperation.configuration import ARCHIVES, read_dataset
+
+WEIGHTS = "vgg16-01234567.pth"
+
+
+def settings(**changes):
+    downloads = {name: {"addresses": [f"http://localhost/{name}"]} for name in (*ARCHIVES, WEIGHTS)}
+    for name, change in changes.pop("downloads", {}).items():
+        downloads[name] |= change
+    return {"dataset": "real", "datasets": {"real": {"source": "visdial", "downloads": downloads} | changes}}
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data/real/raw").mkdir(parents=True)
+    return tmp_path
+
+
+def check(monkeypatch, capsys, config, *words):
+    """Exit code, lines of standard output and of standard error."""
+    Path("config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+    monkeypatch.setattr("sys.argv", ["cooperation", "check", *words])
+    code = 0
+    try:
+        main()
+    except SystemExit as stop:
+        code = stop.code
+    said = capsys.readouterr()
+    return code, said.out.splitlines(), said.err.splitlines()
+
+
+def line(lines, name):
+    [found] = [each for each in lines if each.startswith(f"{name}: ")]
+    return found
+
+
+def test_what_is_to_come_is_no_mistake(monkeypatch, capsys):
+    code, lines, wrong = check(monkeypatch, capsys, settings(downloads={"train2014.zip": {"size": 1_000_000}}))
+    assert (code, wrong) == (0, [])
+    assert line(lines, "train2014.zip") == (
+        "train2014.zip: to be downloaded, data/real/raw/train2014.zip, 1,000,000 bytes"
+    )
+    # A picture of COCO has 163,000 bytes and becomes two rows of 4096 floats: 6 of them.
+    assert f"at least {1_000_000 + 6 * 2 * 4096 * 4:,} bytes" in line(lines, "disk")
+    assert line(lines, "GPU")
+
+
+def test_what_is_there_is_described(here, monkeypatch, capsys):
+    raw = here / "data/real/raw"
+    write_zip(raw / "visdial_0.9_train.zip", {"a.json": json.dumps(document("train", (7, 3, 9)))})
+    album(raw / "train2014.zip", {7: jpeg(picture()), 3: jpeg(picture(1))})
+    (raw / "train2014.zip.sha256").write_text("abcdef0123456789  train2014.zip\n")
+    (raw / "val2014.zip.ready").write_text("x")
+    elsewhere = album(here / "mine.zip", {5: jpeg(picture())}, "val")
+    (raw / ".visdial_0.9_val.zip.part").write_bytes(b"x" * 300)
+    files = {WEIGHTS: str(elsewhere)}
+    config = settings(downloads={"visdial_0.9_val.zip": {"size": 1000}}, files=files)
+    code, lines, wrong = check(monkeypatch, capsys, config)
+    assert (code, wrong) == (0, [])
+    assert line(lines, "visdial_0.9_train.zip").endswith("bytes, 3 dialogs")
+    assert line(lines, "train2014.zip").endswith("bytes, 2 pictures, sha256 abcdef01…")
+    assert "deleted after its check" in line(lines, "val2014.zip")
+    assert f"found, to be linked to, {elsewhere}" in line(lines, WEIGHTS)
+    # What of a file is there already does not come again.
+    assert f" {700 + 2 * 2 * 4096 * 4:,} bytes" in line(lines, "disk")
+    assert "at least" not in line(lines, "disk")
+
+
+def test_features_that_are_there_need_no_room(here, monkeypatch, capsys):
+    album(here / "data/real/raw/train2014.zip", {7: jpeg(picture())})
+    (here / "data/real/features.h5").touch()
+    assert "at least 0 bytes" in line(check(monkeypatch, capsys, settings())[1], "disk")
+
+
+def test_each_missing_thing_is_one_line(here, monkeypatch, capsys):
+    raw = here / "data/real/raw"
+    (raw / "train2014.zip").write_bytes(b"x" * 10)
+    (raw / "visdial_0.9_val.zip").write_bytes(b"no archive")
+    (raw / "visdial_0.9_train.zip").write_bytes(b"x")
+    (raw / "visdial_0.9_train.zip.sha256").write_text("ffffffff  x\n")
+    config = settings(
+        downloads={"train2014.zip": {"size": 11}, "visdial_0.9_train.zip": {"sha256": "01234567"}},
+        files={WEIGHTS: "nowhere.pth"},
+    )
+    code, lines, wrong = check(monkeypatch, capsys, config)
+    assert code == 2
+    assert [each.removeprefix("cooperation check: ").split("; ")[0] for each in wrong] == [
+        "data/real/raw/visdial_0.9_train.zip: its sha256 is ffffffff, published is 01234567",
+        "data/real/raw/visdial_0.9_val.zip: damaged or cut short (File is not a zip file)",
+        "data/real/raw/train2014.zip: 10 bytes instead of 11",
+        "nowhere.pth: no such file",
+    ]
+    assert all("; " in each for each in wrong)
+    assert "to be downloaded" in line(lines, "val2014.zip")
+
+
+def test_no_room_is_missing_too(monkeypatch, capsys):
+    code, _, wrong = check(monkeypatch, capsys, settings(downloads={"train2014.zip": {"size": 10**18}}))
+    assert code == 2
+    assert wrong[0].startswith("cooperation check: data/real/raw: 1,")
+    assert wrong[0].endswith("make room")
+
+
+AUTHORS = {"data": "visdial_data.h5", "params": "visdial_params.json", "images": "data_img.h5"}
+
+
+def authors_settings():
+    return {"dataset": "theirs", "datasets": {"theirs": {"source": "authors", "files": AUTHORS}}}
+
+
+def test_the_authors_files_are_described(here, monkeypatch, capsys):
+    data = authors_arrays("train", [0, 1, 2]) | authors_arrays("val", [1, 0])
+    images = {"images_train": np.ones((3, 4), "f4"), "images_val": np.ones((2, 4), "f4")}
+    write_authors_files(here, data, images)
+    code, lines, wrong = check(monkeypatch, capsys, authors_settings())
+    assert (code, wrong) == (0, [])
+    assert "cap_train 3×40, ques_train 3×10×20" in line(lines, "data")
+    assert line(lines, "images").endswith("images_train 3×4, images_val 2×4")
+    assert line(lines, "params").endswith("5 words")
+    assert f" {(here / 'data_img.h5').stat().st_size:,} bytes for" in line(lines, "disk")
+
+
+def test_missing_and_foreign_files_of_the_authors(here, monkeypatch, capsys):
+    write_json(here / "visdial_params.json", {"words": []})
+    (here / "data_img.h5").write_bytes(b"x")
+    code, _, wrong = check(monkeypatch, capsys, authors_settings())
+    assert code == 2
+    assert [each.split(": ")[1] for each in wrong] == list(AUTHORS.values())
+    assert "put it there or give its path as datasets.theirs.files.data" in wrong[0]
+    assert "'word2ind'" in wrong[1]
+
+
+def test_the_made_up_world_needs_nothing(monkeypatch, capsys):
+    config = {"dataset": "other", "datasets": {"other": {}, "made": {"source": "miniature"}}}
+    code, lines, wrong = check(monkeypatch, capsys, config, "--dataset", "made")
+    assert (code, wrong) == (0, [])
+    assert lines[0] == "made: needs no files, they are made"
+
+
+@pytest.mark.parametrize(("text", "words"), [("a: [", "config.yaml: not YAML"), ("3", "config.yaml: 3 has no keys")])
+def test_bad_settings_are_one_line(monkeypatch, capsys, text, words):
+    Path("config.yaml").write_text(text)
+    monkeypatch.setattr("sys.argv", ["cooperation", "check"])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 2
+    [said] = capsys.readouterr().err.splitlines()
+    assert words in said
+
+
+def test_gpus_are_what_the_driver_says(tmp_path, monkeypatch):
+    program = tmp_path / "nvidia-smi"
+    program.write_text("#!/bin/sh\necho 'NVIDIA H200, 143771 MiB'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}/bin")
+    assert preflight.gpus() == ["NVIDIA H200, 143771 MiB"]
+    program.write_text("#!/bin/sh\nexit 9\n")
+    assert preflight.gpus() == []
+    program.unlink()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert preflight.gpus() == []
+
+
+def test_it_needs_no_torch():
+    Path("config.yaml").write_text(yaml.safe_dump(settings()))
+    code = (
+        "import sys; sys.argv[1:] = ['check']; from cooperation.cli import main; main(); print('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "False"
+
+
+def test_every_download_is_looked_at():
+    name, data = read_dataset(settings())
+    assert [found.name for found in preflight.inspect(name, data, Path("raw"))] == [*ARCHIVES, WEIGHTS]
