@@ -10,8 +10,10 @@ import pandas as pd
 from cooperation.files import InputError
 from cooperation.messages import Messages
 from cooperation.paper import CONTROL, read_columns
+from cooperation.results import Result
 from cooperation.statistics import Doubles, Scores, interval, resample, resampled_means
 from cooperation.text import Vocabulary
+from cooperation.transcripts import places
 
 CLAIMS = {
     "claim": "str",
@@ -29,10 +31,11 @@ CLAIMS = {
 """Columns of `paper/claims.csv`.
 
 quantity: one of `QUANTITIES`, of these conditions (blanks between them) of a model in these rounds (`10`, `1 10` or
-`1-10`). The model `dialogs` stands for the human dialogs, `paper` for the paper's printed cells, `manual` for ranks
-after manual interventions. published: as the paper has it. at_least, at_most: the range in which ours counts as
-reproduced, empty where there is no bound. datasets: those on which ours can be compared, empty where any will do; a
-number needs the paper's own, a direction or an order may be looked for in the miniature too.
+`1-10`). The model `dialogs` stands for the human dialogs, `paper` for the paper's printed cells, `manual` for the ranks
+of single dialogs without (`figure_2-original`) and with manual interventions (`figure_2-changed`). published: as the
+paper has it. at_least, at_most: the range in which ours counts as reproduced, empty where there is no bound. datasets:
+those on which ours can be compared, empty where any will do; a number needs the paper's own, a direction or an order
+may be looked for in the miniature too.
 """
 VERDICTS = {
     **CLAIMS,
@@ -148,6 +151,16 @@ def dialog_evidence(split: str, shares: Doubles, resamples: int, seed: int) -> d
     """`train-exactly` and the like → [1 + resamples, 1], from `answer_shares` of a split."""
     draws = np.concatenate([shares.mean(0, keepdims=True), resampled_means(shares, resamples, seed)])
     return {f"{split}-{name}": draws[:, [number]] for number, name in enumerate(("exactly", "beginning"))}
+
+
+def manual_evidence(results: Sequence[Result]) -> dict[tuple[str, str, str], Doubles]:
+    """`figure_2-original` and `figure_2-changed` → ranks (1 is best) in a reading, [2, 11]: a value and its equal."""
+    found = {}
+    for result in results:
+        names = result.attributes
+        for title, ranks in zip(("original", "changed"), places(result.ranks), strict=True):
+            found["manual", names["reading"], f"{names['condition']}-{title}"] = np.stack([ranks, ranks])
+    return found
 
 
 def paper_evidence(published: pd.DataFrame) -> dict[str, Doubles]:

@@ -19,7 +19,8 @@ class Dataset:
 
     source: where it comes from, one of `SOURCES`; files: paths of files that the user has, by name; downloads: where
     the others come from, by name; shards: jobs that share a split's pictures; threads: of a job that extracts, trains
-    or plays; steps: settings of the steps that make the data set; training: model → how it is trained.
+    or plays; steps: settings of the steps that make the data set; training: model → how it is trained; manual: name of
+    a figure (2 to 5, or another) → file of its manual intervention.
     """
 
     source: str
@@ -31,6 +32,7 @@ class Dataset:
     sizes: Sizes
     training: Mapping[str, Training]
     playing: Playing
+    manual: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,9 @@ ARCHIVES = ("visdial_0.9_train.zip", "visdial_0.9_val.zip", "train2014.zip", "va
 # Files that only the user can give.
 GIVEN = {"miniature": (), "genuine": ("dialogs",), "visdial": (), "authors": ("data", "params", "images")}
 KEYS = ("dataset", "seeds", "readings", "conditions", "datasets")
-DATASET_KEYS = ("source", "files", "threads", "sizes", "training", "playing")
+DATASET_KEYS = ("source", "files", "threads", "sizes", "training", "playing", "manual")
+# Figures that are drawn of something else.
+OTHER_FIGURES = ("1a", "1b", "why")
 
 
 def read(config: Mapping[str, Any]) -> Experiment:
@@ -138,7 +142,20 @@ def _dataset(given: Any, place: str) -> Dataset:
             for model, settings in training.items()
         },
         playing=checked(Playing, given.get("playing", {}), f"{place}.playing"),
+        manual=_manual(given.get("manual", []), f"{place}.manual"),
     )
+
+
+def _manual(given: Any, place: str) -> Mapping[str, str]:
+    found: dict[str, str] = {}
+    for path in _list(given, str, place) if given != [] else ():
+        name = re.search(r"(?:^|/)figure_([A-Za-z0-9-]+)\.ya?ml$", path)
+        if not name or name[1] in OTHER_FIGURES:
+            raise InputError(f"{place}: {path!r} is not named like figure_2.yaml, or another figure has that name")
+        if name[1] in found:
+            raise InputError(f"{place}: {path!r} and {found[name[1]]!r} are the same figure; rename one of them")
+        found[name[1]] = path
+    return found
 
 
 def _count(given: Mapping[str, Any], key: str, place: str) -> int:

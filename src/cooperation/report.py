@@ -20,6 +20,7 @@ from cooperation.results import Result
 from cooperation.statistics import across_seeds, readings, sizes
 from cooperation.tables import claims_view, environment, view
 from cooperation.text import Vocabulary
+from cooperation.transcripts import describe_manual, figure_of, words
 
 NAMED = {"dataset", "model", "seed", "reading", "condition", "settings", "candidates", "features"}
 """Attributes of a result that the page shows in a place of its own; the others are listed as they are."""
@@ -42,13 +43,14 @@ def render(
     claims: Source | None = None,
     why: Source | None = None,
     why_figure: Source | None = None,
+    manual: Sequence[tuple[Source, Source]] = (),
 ) -> str:
     """The page as HTML.
 
     summary: the table of `statistics.summarise`. tables: number → frame of `tables.compare`. figures: name → SVG
     text. claims: the table of `claims.check`. why: the table of
     `diagnostics.diagnose`, why_figure: its SVG text. results: `Result`s whose attributes and (with a vocabulary)
-    transcripts are shown, the control first.
+    transcripts are shown, the control first. manual: result of `manual_games.play_manual` and SVG text of each figure.
     """
     frame: pd.DataFrame = summary.content
     dataset = str(frame["dataset"].iloc[0])
@@ -67,6 +69,7 @@ def render(
             claims=claims and claims_view(claims.content) | {"path": claims.path},
             why=why and findings.view(why.content) | {"path": why.path},
             why_figure=why and why_figure and _why_figure(why.content, why_figure),
+            manual=[_manual(result, figure, vocabulary) for result, figure in manual],
             conditions=_conditions(frame),
             summary_path=summary.path,
             transcripts=_transcripts(results, vocabulary) if vocabulary else [],
@@ -106,6 +109,17 @@ def _image(source: Source) -> str:
 
 def _why_figure(diagnostics: pd.DataFrame, source: Source) -> dict[str, Any]:
     return {"alt": describe_why(diagnostics), "image": _image(source), "path": source.path}
+
+
+def _manual(source: Source, figure: Source, vocabulary: Vocabulary | None) -> dict[str, Any]:
+    """A figure of a manual intervention, and both of its transcripts as text."""
+    result: Result = source.content
+    names = {name: result.attributes[name] for name in ("title", "text", "reading", "seed")}
+    talks = [_transcript(source, row, vocabulary) for row in (0, 1)] if vocabulary else []
+    for talk, title in zip(talks, ("Without", "With the intervention"), strict=False):
+        talk["condition"] = title
+    pictures = {"alt": describe_manual(result), "image": _image(figure), "path": figure.path}
+    return {"name": figure_of(result), "result_path": source.path, "talks": talks} | names | pictures
 
 
 def _figure(summary: pd.DataFrame, name: str, source: Source) -> dict[str, Any]:
@@ -165,12 +179,12 @@ def _transcripts(results: Sequence[Source], vocabulary: Vocabulary) -> list[dict
         return []
     first: Result = results[0].content
     dialog = int(np.argsort(first.ranks[:, -1], kind="stable")[len(first.ranks) // 2])
-    return [_transcript(source, first.image_ids[dialog], vocabulary) for source in results]
+    rows = [int(np.flatnonzero(source.content.image_ids == first.image_ids[dialog])[0]) for source in results]
+    return [_transcript(source, row, vocabulary) for source, row in zip(results, rows, strict=True)]
 
 
-def _transcript(source: Source, image_id: int, vocabulary: Vocabulary) -> dict[str, Any]:
+def _transcript(source: Source, dialog: int, vocabulary: Vocabulary) -> dict[str, Any]:
     result: Result = source.content
-    dialog = int(np.flatnonzero(result.image_ids == image_id)[0])
     ranks = result.ranks[dialog]
     messages = [_message("caption", result.caption_said[dialog], result.caption_heard[dialog], vocabulary, ranks[0])]
     for turn in range(result.question_said.lengths.shape[1]):
@@ -181,6 +195,7 @@ def _transcript(source: Source, image_id: int, vocabulary: Vocabulary) -> dict[s
         ]
     names = ("model", "reading", "condition", "candidates")
     settings = _flat(result.attributes["settings"])
+    image_id = result.image_ids[dialog]
     return {"path": source.path, "image_id": image_id, "messages": messages, "settings": settings} | {
         name: result.attributes[name] for name in names
     }
@@ -190,18 +205,6 @@ def _message(
     who: str, said: Messages, heard: Messages, vocabulary: Vocabulary, rank: float | None = None
 ) -> dict[str, Any]:
     """What was said, and if that is something else, the words heard and whether each was changed."""
-    before, after = (_words(message, vocabulary) for message in (said, heard))
+    before, after = (words(message, vocabulary) for message in (said, heard))
     pairs = [(now, now != was) for was, now in zip_longest(before, after, fillvalue="") if now]
     return {"who": who, "said": " ".join(before), "heard": pairs if before != after else [], "rank": rank}
-
-
-def _words(message: Messages, vocabulary: Vocabulary) -> list[str]:
-    """Every token of one message as a word, markers too, except the EOS that closes it."""
-    ids = message.tokens[: int(message.lengths)].tolist()
-    if ids and ids[-1] == vocabulary.eos:
-        ids.pop()
-    markers = {0: "‹pad›", vocabulary.start: "‹start›", vocabulary.eos: "‹end›"}
-    return [
-        vocabulary.words[number - 1] if 1 <= number <= len(vocabulary.words) else markers.get(number, "‹?›")
-        for number in ids
-    ]

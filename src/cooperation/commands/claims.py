@@ -9,7 +9,15 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from tqdm import tqdm
 
-from cooperation.claims import answer_shares, check, dialog_evidence, game_evidence, paper_evidence, read_claims
+from cooperation.claims import (
+    answer_shares,
+    check,
+    dialog_evidence,
+    game_evidence,
+    manual_evidence,
+    paper_evidence,
+    read_claims,
+)
 from cooperation.files import InputError, write_text
 from cooperation.paper import dataset_note, read_published
 from cooperation.results import read_ranks
@@ -23,6 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--claims", type=Path, required=True, help="the statements: paper/claims.csv")
     parser.add_argument("--published", type=Path, required=True, help="the paper's values: paper/published.csv")
     parser.add_argument("--dialogs", type=Path, help="HDF5 file of dialogs, for the shares of yes and no")
+    parser.add_argument(
+        "--manual", type=Path, nargs="*", default=[], help="HDF5 results of `cooperation intervene`, every reading's"
+    )
     parser.add_argument(
         "--out", type=Path, nargs="+", required=True, help="files to write; the ending says what: .csv .md .html"
     )
@@ -46,6 +57,7 @@ def run(arguments: argparse.Namespace) -> None:
             given["dialogs"] |= dialog_evidence(split, shares, *sampling)
     for model, found in given.items():
         evidence |= {(model, reading, name): drawn for reading in names for name, drawn in found.items()}
+    evidence |= manual_evidence([read_ranks(path) for path in arguments.manual])
     dataset = scores[0].dataset
     verdicts = check(claims, evidence, names, dataset)
     for path in arguments.out:

@@ -45,7 +45,8 @@ def run(arguments: argparse.Namespace) -> None:
     claims = Source(arguments.claims, read_verdicts(arguments.claims)) if arguments.claims else None
     why = Source(arguments.why, read_diagnostics(arguments.why)) if arguments.why else None
     drawn = Source(arguments.why_figure, _read_text(arguments.why_figure)) if arguments.why_figure else None
-    page = render(Source(arguments.summary, summary), tables, figures, results, vocabulary, claims, why, drawn)
+    manual = _manual(arguments.manual, arguments.manual_figures)
+    page = render(Source(arguments.summary, summary), tables, figures, results, vocabulary, claims, why, drawn, manual)
     write_text(arguments.out, page)
 
 
@@ -56,6 +57,16 @@ def _name(path: Path, known: object) -> str:
     if not found or found[1] not in names:
         raise InputError(f"{path}: the name must end in _ and one of {', '.join(names)}, as in {path.suffix}")
     return found[1]
+
+
+def _manual(results: list[Path], figures: list[Path]) -> list[tuple[Source, Source]]:
+    """Each manual intervention's result and its figure."""
+    if [path.stem for path in results] != [path.stem for path in figures]:
+        raise InputError("--manual and --manual-figures must name the same figures in the same order")
+    return [
+        (Source(path, read_result(path)), Source(figure, _read_text(figure)))
+        for path, figure in zip(results, figures, strict=True)
+    ]
 
 
 def _read_text(path: Path) -> str:
