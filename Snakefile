@@ -42,5 +42,6 @@ rule all:
         multiext(f"{REPORT}/figure_1b", ".pdf", ".svg", ".png"),
         MANUAL_FIGURES,
         multiext(f"{REPORT}/claims", ".csv", ".md", ".html"),
+        multiext(f"{REPORT}/statistics", ".csv", ".md", ".html"),
         multiext(f"{REPORT}/diagnostics", ".csv", ".md", ".html"),
         multiext(f"{REPORT}/figure_why", ".pdf", ".svg", ".png"),

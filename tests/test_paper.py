@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from cooperation.files import InputError
-from cooperation.paper import FIGURES, dataset_note, read_published
+from cooperation.paper import FIGURES, dataset_note, family, read_published
 
 PUBLISHED = Path(__file__).parents[1] / "paper" / "published.csv"
 
@@ -61,7 +61,10 @@ def test_published_refuses_other_files(tmp_path):
 
 
 def test_note_only_where_numbers_cannot_match():
-    assert dataset_note("visdial") == ""
+    for name in ("visdial_0.9", "visdial_authors"):
+        assert dataset_note(name) == ""
+        assert family(name) == "visdial"
+    assert family("visdial_1.0") == "visdial_1.0"
     assert "not expected to match" in dataset_note("miniature")
     assert "means nothing" in dataset_note("genuine")
     assert "control-nothing" in dataset_note("control-nothing")

@@ -9,7 +9,9 @@ import pandas as pd
 import pytest
 from fakes import WORDS, made_result, made_summary, write_results
 
+from cooperation.claims import read_claims
 from cooperation.commands import report as command
+from cooperation.corpus import describe as describe_corpus
 from cooperation.files import InputError
 from cooperation.messages import Messages
 from cooperation.paper import read_published
@@ -129,6 +131,16 @@ def test_the_diagnostics_have_a_section_with_a_described_figure():
     assert "<b>20.0</b><small>[19.0, 21.0]</small>" in text
     assert "<code>diagnostics.csv</code>" in text
     assert "<code>figure_why.svg</code>" in text
+
+
+def test_statistics_of_the_dialogs_have_a_section():
+    counted = describe_corpus({"train_kept": 5}, 8, read_claims(PUBLISHED.with_name("claims.csv")))
+    text = render(*sources(made_summary()), None, statistics=Source(Path("statistics.csv"), counted))
+    page = Page(text)
+    assert page.open == []
+    assert 'href="#corpus"' in text
+    assert "<code>statistics.csv</code>" in text
+    assert '<th scope="row">Rounds</th><td>50</td>' in text
 
 
 def test_genuine_says_that_its_mpr_means_nothing():

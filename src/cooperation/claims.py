@@ -9,7 +9,7 @@ import pandas as pd
 
 from cooperation.files import InputError
 from cooperation.messages import Messages
-from cooperation.paper import CONTROL, read_columns
+from cooperation.paper import CONTROL, family, read_columns
 from cooperation.results import Result
 from cooperation.statistics import Doubles, Scores, interval, resample, resampled_means
 from cooperation.text import Vocabulary
@@ -112,7 +112,7 @@ def _checked(claim: Mapping[Any, Any], evidence: Evidence, reading: str, dataset
     values = QUANTITIES[claim["quantity"]](drawn)
     low, high = (float(bound) for bound in interval(values[1:]))
     found: dict[str, object] = {"ours": float(values[0]), "low": low, "high": high}
-    if claim["datasets"] and dataset not in claim["datasets"].split():
+    if claim["datasets"] and family(dataset) not in claim["datasets"].split():
         return found | {"verdict": "not comparable", "reason": f"for {' or '.join(claim['datasets'].split())} only"}
     return found | judge(low, high, claim["at_least"], claim["at_most"])
 

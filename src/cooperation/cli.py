@@ -26,6 +26,7 @@ COMMANDS = {
     "figure": "draw one of the paper's figures",
     "claims": "check the paper's statements against the results",
     "diagnose": "find out why: swaps beside noise, who talks, the format of facts, the readings",
+    "corpus": "count dialogs, words, lengths, yes and no of a data set",
     "report": "join tables and figures into one page",
 }
 

@@ -8,8 +8,9 @@ import pandas as pd
 from cooperation.files import InputError
 
 CITATION = "Examining Cooperation in Visual Dialog Models (arXiv 1712.01329, ViGIL workshop at NIPS 2017)"
-DATASET = "visdial"
-"""Name of the data set that the paper used, VisDial 0.9; on any other its numbers can't be expected."""
+OWN = "visdial"
+OWN_DATASETS = (OWN, "visdial_0.9", "visdial_authors")
+"""Names of the data set that the paper used, VisDial 0.9; on any other its numbers can't be expected."""
 CONTROL = "none"
 READING_TITLES = {"written": "as written in the paper", "released": "as in the released program"}
 TABLES = {
@@ -89,9 +90,14 @@ def read_columns(path: Path, columns: dict[str, str]) -> pd.DataFrame:
         raise InputError(f"{path}: not a table of this kind ({str(error).splitlines()[0]})") from error
 
 
+def family(dataset: str) -> str:
+    """The name by which `paper/claims.csv` knows a data set: `visdial` for every form of the paper's own."""
+    return OWN if dataset in OWN_DATASETS else dataset
+
+
 def dataset_note(dataset: str) -> str:
     """What a reader must know before comparing numbers of this data set with the paper's; "" on the paper's own."""
-    if dataset == DATASET:
+    if dataset in OWN_DATASETS:
         return ""
     if dataset == "miniature":
         return (

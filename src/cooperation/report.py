@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cooperation import __version__, findings
+from cooperation import __version__, corpus, findings
 from cooperation.messages import Messages
 from cooperation.paper import CITATION, CONTROL, FIGURES, READING_TITLES, dataset_note, number
 from cooperation.reasons import describe_why
@@ -44,6 +44,7 @@ def render(
     why: Source | None = None,
     why_figure: Source | None = None,
     manual: Sequence[tuple[Source, Source]] = (),
+    statistics: Source | None = None,
 ) -> str:
     """The page as HTML.
 
@@ -51,6 +52,7 @@ def render(
     text. claims: the table of `claims.check`. why: the table of
     `diagnostics.diagnose`, why_figure: its SVG text. results: `Result`s whose attributes and (with a vocabulary)
     transcripts are shown, the control first. manual: result of `manual_games.play_manual` and SVG text of each figure.
+    statistics: the table of `corpus.describe`.
     """
     frame: pd.DataFrame = summary.content
     dataset = str(frame["dataset"].iloc[0])
@@ -70,6 +72,7 @@ def render(
             why=why and findings.view(why.content) | {"path": why.path},
             why_figure=why and why_figure and _why_figure(why.content, why_figure),
             manual=[_manual(result, figure, vocabulary) for result, figure in manual],
+            corpus=statistics and {"statistics": corpus.view(statistics.content), "path": statistics.path},
             conditions=_conditions(frame),
             summary_path=summary.path,
             transcripts=_transcripts(results, vocabulary) if vocabulary else [],

@@ -125,9 +125,33 @@ rule diagnose:
         "python -m cooperation diagnose {input.results:q} --out {output:q} > {log:q} 2>&1"
 
 
+rule corpus:
+    input:
+        dialogs=f"{DATA}/dialogs.h5",
+        claims="paper/claims.csv",
+        code=sources("corpus"),
+    output:
+        report(
+            f"{REPORT}/statistics.html",
+            caption="../report/statistics.rst",
+            category="Data",
+        ),
+        multiext(f"{REPORT}/statistics", ".csv", ".md"),
+    log:
+        f"logs/{experiment.dataset}/corpus.log",
+    conda:
+        "../envs/report.yaml"
+    params:
+        dataset=experiment.dataset,
+    shell:
+        "python -m cooperation corpus --dialogs {input.dialogs:q} --claims {input.claims:q}"
+        " --dataset {params.dataset:q} --out {output:q} > {log:q} 2>&1"
+
+
 rule page:
     input:
         claims=f"{REPORT}/claims.csv",
+        statistics=f"{REPORT}/statistics.csv",
         why=f"{REPORT}/diagnostics.csv",
         why_figure=f"{REPORT}/figure_why.svg",
         summary=f"{REPORT}/mpr.csv",
@@ -146,6 +170,6 @@ rule page:
         "../envs/report.yaml"
     shell:
         "python -m cooperation report --summary {input.summary:q} --tables {input.tables:q} --figures {input.figures:q}"
-        " --claims {input.claims:q} --why {input.why:q} --why-figure {input.why_figure:q}"
+        " --claims {input.claims:q} --statistics {input.statistics:q} --why {input.why:q} --why-figure {input.why_figure:q}"
         " --results {input.results:q} --dialogs {input.dialogs:q}"
         " --manual {input.manual:q} --manual-figures {input.manual_figures:q} --out {output:q} > {log:q} 2>&1"

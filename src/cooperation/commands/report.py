@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from cooperation.claims import read_verdicts
+from cooperation.corpus import read_statistics
 from cooperation.diagnostics import read_diagnostics
 from cooperation.files import InputError, write_text
 from cooperation.paper import FIGURES, TABLES
@@ -22,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--figures", type=Path, nargs="*", default=[], help="SVGs of `cooperation figure`: figure_1a.svg …"
     )
     parser.add_argument("--claims", type=Path, help="CSV of `cooperation claims`")
+    parser.add_argument("--statistics", type=Path, help="CSV of `cooperation corpus`")
     parser.add_argument("--why", type=Path, help="CSV of `cooperation diagnose`")
     parser.add_argument("--why-figure", type=Path, help="SVG of `cooperation diagnose`")
     parser.add_argument(
@@ -46,7 +48,10 @@ def run(arguments: argparse.Namespace) -> None:
     why = Source(arguments.why, read_diagnostics(arguments.why)) if arguments.why else None
     drawn = Source(arguments.why_figure, _read_text(arguments.why_figure)) if arguments.why_figure else None
     manual = _manual(arguments.manual, arguments.manual_figures)
-    page = render(Source(arguments.summary, summary), tables, figures, results, vocabulary, claims, why, drawn, manual)
+    counted = Source(arguments.statistics, read_statistics(arguments.statistics)) if arguments.statistics else None
+    page = render(
+        Source(arguments.summary, summary), tables, figures, results, vocabulary, claims, why, drawn, manual, counted
+    )
     write_text(arguments.out, page)
 
 

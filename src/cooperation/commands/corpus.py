@@ -1,0 +1,34 @@
+"""Count what the dialogs of a data set are made of, beside what the paper states of its own."""
+
+import argparse
+from pathlib import Path
+
+from cooperation import corpus
+from cooperation.claims import read_claims
+from cooperation.files import InputError, write_text
+from cooperation.store import opened, read_attributes, read_vocabulary
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dialogs", type=Path, required=True, help="HDF5 file of dialogs, with its counts")
+    parser.add_argument("--claims", type=Path, required=True, help="the paper's statements: paper/claims.csv")
+    parser.add_argument("--dataset", required=True, help="name of the data set")
+    parser.add_argument(
+        "--out", type=Path, nargs="+", required=True, help="files to write; the ending says what: .csv .md .html"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    with opened(arguments.dialogs) as file:
+        counts = read_attributes(file)
+    words = len(read_vocabulary(arguments.dialogs).words)
+    statistics = corpus.describe(counts, words, read_claims(arguments.claims))
+    for path in arguments.out:
+        if path.suffix == ".csv":
+            write_text(path, corpus.to_csv(statistics))
+        elif path.suffix == ".md":
+            write_text(path, corpus.to_markdown(statistics, arguments.dataset))
+        elif path.suffix == ".html":
+            write_text(path, corpus.to_html(statistics, arguments.dataset))
+        else:
+            raise InputError(f"{path}: unknown ending; choose .csv, .md or .html")

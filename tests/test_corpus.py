@@ -1,0 +1,96 @@
+"""The statistics of the dialogs: what is counted, what is unknown, and the paper's own numbers beside."""
+
+import re
+from pathlib import Path
+
+import pytest
+from small_files import authors_arrays, document, write_authors_files, write_json
+
+from cooperation.claims import read_claims
+from cooperation.cli import main
+from cooperation.corpus import STATISTICS, describe, read_statistics, view
+
+CLAIMS = Path(__file__).parents[1] / "paper" / "claims.csv"
+
+
+def run(monkeypatch, *words):
+    monkeypatch.setattr("sys.argv", ["cooperation", *map(str, words)])
+    main()
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    """Statistics of two training dialogs and one of validation, in all three formats."""
+    train, val = document("train", (7, 3)), document("val", (5,))
+    train["data"]["questions"][0] = " ".join(["long"] * 30)
+    val["data"]["answers"][2] = ""
+    for name, content in (("t", train), ("v", val)):
+        write_json(tmp_path / f"{name}.json", content)
+    files = ["--train", tmp_path / "t.json", "--val", tmp_path / "v.json", "--out", tmp_path / "d.h5"]
+    run(monkeypatch, "encode", *files, "--threshold", 2)
+    outs = [tmp_path / f"statistics.{ending}" for ending in ("csv", "md", "html")]
+    run(monkeypatch, "corpus", "--dialogs", tmp_path / "d.h5", "--claims", CLAIMS, "--dataset", "x", "--out", *outs)
+    return tmp_path
+
+
+def test_what_is_counted(made):
+    found = read_statistics(made / "statistics.csv").set_index("statistic")
+    lines = {name: tuple(row) for name, row in zip(found.index, found[["train", "val"]].to_numpy(), strict=True)}
+    assert lines["Dialogs read"] == lines["Dialogs kept"] == (2, 1)
+    assert lines["Dialogs refused"] == (0, 0)
+    assert lines["Rounds"] == (20, 10)
+    assert lines["Mean length of captions"] == (5, 5)
+    # Question 0, of 31 tokens, is asked in rounds 1, 4, 7 and 10 of both training dialogs.
+    assert lines["Questions cut at the longest length"] == (8, 0)
+    assert lines["Empty answers"] == (0, 2)
+    # Answers are yes, no, "he's not" (empty in validation), "Yes, it is", can't tell, twice.
+    assert lines["Answers that are exactly yes or no"] == pytest.approx((40, 40))
+    assert lines["Answers that begin with yes or no"] == pytest.approx((60, 60))
+    assert lines["Words in the vocabulary, UNK included"][0] == lines["Words in the vocabulary, UNK included"][1] > 10
+    assert found.loc["Tokens that are UNK", "train"] == 0 < found.loc["Tokens that are UNK", "val"] < 50
+
+
+def test_the_papers_numbers_stand_beside(made):
+    found = read_statistics(made / "statistics.csv").set_index("statistic")
+    for name in ("Answers that are exactly yes or no", "Answers that begin with yes or no"):
+        assert tuple(found.loc[name, ["paper_train", "paper_val"]]) == (37, 45)
+    others = found[~found.index.str.startswith("Answers that")]
+    assert others[["paper_train", "paper_val"]].isna().all(axis=None)
+
+
+def test_they_are_printed_with_their_units(made):
+    text = (made / "statistics.md").read_text()
+    assert "The dialogs of “x”" in text
+    assert re.search(r"\| Answers that are exactly yes or no +\| +40\.0 % \| +40\.0 % \| +37\.0 % \| +45\.0 % \|", text)
+    assert re.search(r"\| Mean length of captions +\| +5\.00 tokens \|", text)
+    page = (made / "statistics.html").read_text()
+    assert '<th scope="row">Questions cut at the longest length</th><td>8</td><td>0</td><td>–</td><td>–</td>' in page
+    assert page.count("<tr>") == len(STATISTICS) + 1
+
+
+def test_what_the_authors_files_do_not_tell_stays_open(tmp_path, monkeypatch):
+    data = authors_arrays("train", [0, 1, 2]) | authors_arrays("val", [1, 0])
+    write_authors_files(tmp_path, data, {"images_train": [[1.0]] * 3, "images_val": [[1.0]] * 2})
+    names = {"data": "visdial_data.h5", "params": "visdial_params.json", "images": "data_img.h5"}
+    flags = [word for name, file in names.items() for word in (f"--{name}", tmp_path / file)]
+    run(monkeypatch, "adopt", *flags, "--out", tmp_path / "d.h5")
+    csv = tmp_path / "s.csv"
+    run(monkeypatch, "corpus", "--dialogs", tmp_path / "d.h5", "--claims", CLAIMS, "--dataset", "x", "--out", csv)
+    printed = {row["statistic"]: row for row in view(read_statistics(csv))}
+    assert printed["Answers cut at the longest length"]["train"] == "–"
+    assert printed["Answers that are exactly yes or no"]["val"] == "90.0 %"
+    assert printed["Rounds"]["train"] == "30"
+
+
+def test_large_numbers_can_be_read():
+    counts = {"train_kept": 82_783, "train_tokens": 0}
+    printed = {row["statistic"]: row["train"] for row in view(describe(counts, 8_845, read_claims(CLAIMS)))}
+    assert (printed["Dialogs kept"], printed["Rounds"]) == ("82,783", "827,830")
+    assert printed["Words in the vocabulary, UNK included"] == "8,845"
+    assert printed["Tokens that are UNK"] == "–"
+
+
+def test_another_ending_is_refused(made, monkeypatch, capsys):
+    with pytest.raises(SystemExit):
+        run(monkeypatch, "corpus", "--dialogs", made / "d.h5", "--claims", CLAIMS, "--dataset", "x", "--out", "x.pdf")
+    assert "x.pdf: unknown ending" in capsys.readouterr().err
