@@ -6,7 +6,7 @@ import torch
 
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
 from cooperation.bots.player import AnswererPlayer, QuestionerPlayer
-from cooperation.bots.recurrent import encode, input_gates, pack, run
+from cooperation.bots.recurrent import encode, input_gates, outputs_of_layers, outputs_of_stock, pack, run
 from cooperation.experiments import Sizes, Training
 from cooperation.facts import FORMATS
 from cooperation.game import Script, Tampering, play
@@ -16,7 +16,7 @@ from cooperation.ranking import Ranker
 from cooperation.store import Dialogs
 from cooperation.text import Vocabulary
 from cooperation.training import School
-from cooperation.updates import teacher_forced
+from cooperation.updates import products_in, teacher_forced
 
 VOCABULARY = Vocabulary.of([*"abcdefghijklmnopqrs", "UNK"])
 SIZES = Sizes(embedding=12, hidden=24, layers=2)
@@ -68,6 +68,33 @@ def test_encoding_a_batch_equals_encoding_each_message_alone():
         read = questioner.embedding(tokens[row : row + 1, : lengths[row]])
         _, (hidden, _) = questioner.fact_encoder(read)
         torch.testing.assert_close(together[row], hidden[-1, 0], rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("lengths", [[5, 3, 3, 1], [2, 2], [1], [1, 4, 2]])
+def test_what_runs_on_a_gpu_equals_what_runs_on_a_cpu(lengths):
+    torch.manual_seed(0)
+    lstm = torch.nn.LSTM(3, 4, 2, batch_first=True).double()
+    packed = pack(torch.randn(len(lengths), max(lengths), 3, dtype=torch.float64), torch.tensor(lengths))
+    state = tuple(torch.randn(2, len(lengths), 4, dtype=torch.float64) for _ in range(2))
+    torch.testing.assert_close(outputs_of_stock(lstm, packed, state), outputs_of_layers(lstm, packed, state))
+
+
+def test_bfloat16_learns_nearly_the_same():
+    dialogs, images = made_up(16)
+    batch = batch_of(dialogs, images)
+    losses, gradients = {}, {}
+    for precision in ("float32", "bfloat16"):
+        questioner, answerer = bots()
+        with products_in(precision, batch):
+            losses[precision] = teacher_forced(questioner, answerer, batch)
+        sum(losses[precision].values()).backward()
+        assert all(weight.grad.dtype == torch.float32 for weight in answerer.parameters())
+        gradients[precision] = torch.cat([weight.grad.ravel() for weight in questioner.parameters()])
+    for name, loss in losses["float32"].items():
+        other = losses["bfloat16"][name]
+        assert other.item() == pytest.approx(loss.item(), rel=5e-3)
+        assert other.item() != loss.item() or name == "image"
+    assert torch.cosine_similarity(gradients["float32"], gradients["bfloat16"], dim=0) > 0.999
 
 
 @pytest.mark.parametrize("lengths", [[5, 3, 3, 1], [2, 2], [1]])

@@ -33,6 +33,7 @@ class Training:
     batch: int = setting(64, "dialogs an update")
     rate: float = setting(0.001, "Adam's learning rate")
     image_weight: float = setting(1.0, "weight of the image loss against the language losses")
+    precision: str = setting("float32", "type that matrix products are made in", ("float32", "bfloat16"))
     seed: int = setting(1, "seed of the initial weights and of the order of the dialogs")
 
 
@@ -81,6 +82,14 @@ class Condition:
         say it themselves, and with other facts the game is another from the beginning.
         """
         return self.script == "none" and self.facts == "reading" and (self.start > 1 or self.takes_messages)
+
+
+# What the scripted bots play, whose outcome is known; their questions are all the same, so a swap changes none.
+ORACLE_CONDITIONS = {
+    "none": Condition(),
+    **{channel: Condition(channel=channel) for channel in (*SWAPPED, "negation")},
+    **{f"{channel}-swap": Condition(channel=channel, by="swap") for channel in SWAPPED if channel != "question"},
+}
 
 
 @dataclass(frozen=True)

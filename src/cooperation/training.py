@@ -38,7 +38,7 @@ class School:
             spread_embeddings(questioner)
             spread_embeddings(answerer)
         updates: dict[str, type[DialogUpdates | RoundUpdates]] = {"dialog": DialogUpdates, "round": RoundUpdates}
-        self.updates = updates[training.regime](questioner, answerer, training.rate, training.image_weight)
+        self.updates = updates[training.regime](questioner, answerer, training)
         self.epochs = 0
 
     def fit(self, lessons: Lessons) -> Iterator[Epoch]:

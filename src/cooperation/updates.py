@@ -6,6 +6,7 @@ from torch.nn.utils import clip_grad_norm_, clip_grad_value_
 
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
 from cooperation.bots.recurrent import State, zero_state
+from cooperation.experiments import Training
 from cooperation.lessons import Lessons
 from cooperation.messages import ROUNDS
 
@@ -14,6 +15,11 @@ Losses = dict[str, Tensor]
 
 def _between(states: State, which: slice) -> State:
     return states[0][:, :, which], states[1][:, :, which]
+
+
+def products_in(precision: str, batch: Lessons) -> torch.autocast:
+    """Make matrix products in `float32` or, for speed, in `bfloat16`; states, losses and weights stay float32."""
+    return torch.autocast(batch.images.device.type, torch.bfloat16, enabled=precision == "bfloat16")
 
 
 def teacher_forced(questioner: QuestionerNetwork, answerer: AnswererNetwork, batch: Lessons) -> Losses:
@@ -39,13 +45,11 @@ def teacher_forced(questioner: QuestionerNetwork, answerer: AnswererNetwork, bat
 class DialogUpdates:
     """One update of both bots a batch of dialogs: Table 1 and Figures 1."""
 
-    def __init__(
-        self, questioner: QuestionerNetwork, answerer: AnswererNetwork, rate: float, image_weight: float
-    ) -> None:
+    def __init__(self, questioner: QuestionerNetwork, answerer: AnswererNetwork, training: Training) -> None:
         self.bots = nn.ModuleDict({"questioner": questioner, "answerer": answerer})
         self.questioner, self.answerer = questioner, answerer
-        self.image_weight = image_weight
-        self.optimisers = {"both": torch.optim.Adam(self.bots.parameters(), rate, fused=True)}
+        self.training = training
+        self.optimisers = {"both": torch.optim.Adam(self.bots.parameters(), training.rate, fused=True)}
 
     def update(self, batch: Lessons) -> Losses:
         """Learn from a batch; its losses a dialog."""
@@ -54,7 +58,7 @@ class DialogUpdates:
             name: loss / len(batch) for name, loss in teacher_forced(self.questioner, self.answerer, batch).items()
         }
         optimiser.zero_grad()
-        total = losses["question"] + losses["answer"] + self.image_weight * losses["image"]
+        total = losses["question"] + losses["answer"] + self.training.image_weight * losses["image"]
         total.backward()  # type: ignore[no-untyped-call]
         clip_grad_norm_(self.bots.parameters(), 5)
         optimiser.step()
@@ -67,15 +71,13 @@ class RoundUpdates:
     The history's state is carried from round to round as a value: no gradient goes through it.
     """
 
-    def __init__(
-        self, questioner: QuestionerNetwork, answerer: AnswererNetwork, rate: float, image_weight: float
-    ) -> None:
+    def __init__(self, questioner: QuestionerNetwork, answerer: AnswererNetwork, training: Training) -> None:
         self.questioner, self.answerer = questioner, answerer
-        self.image_weight = image_weight
+        self.training = training
         self.optimisers = {
-            "question": torch.optim.Adam(questioner.parameters(), rate, fused=True),
-            "image": torch.optim.Adam(questioner.parameters(), rate, fused=True),
-            "answer": torch.optim.Adam(answerer.parameters(), rate, fused=True),
+            "question": torch.optim.Adam(questioner.parameters(), training.rate, fused=True),
+            "image": torch.optim.Adam(questioner.parameters(), training.rate, fused=True),
+            "answer": torch.optim.Adam(answerer.parameters(), training.rate, fused=True),
         }
 
     def update(self, batch: Lessons) -> Losses:
@@ -97,7 +99,7 @@ class RoundUpdates:
             self.questioner.language_loss(states, lesson.question_inputs, lesson.question_targets.tokens) / tokens
         )
         guesses = self.questioner.guess(states[0][:, :, 0])
-        image = self.image_weight * (lesson.images - guesses).square().sum(1).sqrt().mean()
+        image = self.training.image_weight * (lesson.images - guesses).square().sum(1).sqrt().mean()
         # Both gradients before either step, for they go through the same weights.
         of_question = self._gradients("question", question, retain_graph=True)
         of_image = self._gradients("image", image)
@@ -106,10 +108,12 @@ class RoundUpdates:
         return question.detach(), image.detach(), _carried(states)
 
     def _answer(self, lesson: Lessons, state: State) -> tuple[Tensor, State]:
-        seen = self.answerer.image_gates(lesson.images)
-        states = self.answerer.history(seen, lesson.questions, lesson.facts, state)
         tokens = lesson.answer_targets.lengths.sum()
-        answer = self.answerer.language_loss(states, lesson.answer_inputs, lesson.answer_targets.tokens) / tokens
+        with products_in(self.training.precision, lesson):
+            seen = self.answerer.image_gates(lesson.images)
+            states = self.answerer.history(seen, lesson.questions, lesson.facts, state)
+            said = self.answerer.language_loss(states, lesson.answer_inputs, lesson.answer_targets.tokens)
+        answer = said / tokens
         self._step("answer", self._gradients("answer", answer))
         return answer.detach(), _carried(states)
 

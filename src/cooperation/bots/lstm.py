@@ -22,7 +22,8 @@ def _steps(sizes: Sequence[int]) -> list[tuple[int, int, int]]:
 class Layer(torch.autograd.Function):
     """One layer: the input's share of the gates [total, 4·hidden], order i, f, g, o → hidden and cell states.
 
-    recurrence: hidden weights [4·hidden, hidden]; hidden, cell: states before the first step [rows, hidden].
+    recurrence: hidden weights [4·hidden, hidden]; hidden, cell: states before the first step [rows, hidden]. Matrix
+    products are made in the recurrence's type (float32, or bfloat16 to be fast), all else in the gates'.
     """
 
     @staticmethod
@@ -34,7 +35,7 @@ class Layer(torch.autograd.Function):
         across = recurrence.t()
         for start, end, rows in _steps(sizes):
             act = acts[start:end]
-            torch.addmm(gates[start:end], h[:rows], across, out=act)
+            torch.add(gates[start:end], h[:rows].to(across.dtype) @ across, out=act)
             act[:, : 2 * size].sigmoid_()
             act[:, 2 * size : 3 * size].tanh_()
             act[:, 3 * size :].sigmoid_()
@@ -70,8 +71,9 @@ class Layer(torch.autograd.Function):
             torch.mul(dc[:, None], by_cell[start:end].view(rows, 3, size), out=gate[:, :3])
             torch.mul(dh, o_by_hidden[start:end], out=gate[:, 3])
             dc.mul_(f[start:end])
-            torch.mm(of_gates[start:end], recurrence, out=dh)
-        return of_gates, of_gates.t() @ _before(hidden, hiddens, steps), of_h, of_c, None
+            dh.copy_(of_gates[start:end].to(recurrence.dtype) @ recurrence)
+        before = _before(hidden, hiddens, steps).to(recurrence.dtype)
+        return of_gates, of_gates.to(recurrence.dtype).t() @ before, of_h, of_c, None
 
 
 def _before(first: Tensor, states: Tensor, steps: Sequence[tuple[int, int, int]]) -> Tensor:

@@ -58,9 +58,10 @@ class Bot(nn.Module):
         flat = inputs.flat()
         targets = targets[..., : flat.tokens.shape[1]].reshape(flat.tokens.shape)
         begun = states[0].flatten(1, 2), states[1].flatten(1, 2)
-        said = recurrent.follow(self.decoder, self.embedding, recurrent.pack(flat.tokens, flat.lengths), begun)
+        packed = recurrent.pack(flat.tokens, flat.lengths)
+        said = recurrent.outputs(self.decoder, packed._replace(data=self.embedding(packed.data)), begun)
         wanted = recurrent.pack(targets, flat.lengths).data
-        return cross_entropy(self.generator(said), wanted, reduction="sum")
+        return cross_entropy(self.generator(said).float(), wanted, reduction="sum")
 
     def speak(self, state: State, start: int, eos: int, limit: int) -> tuple[Tensor, Tensor]:
         """Say one message a dialog, greedily; see `recurrent.speak`."""
@@ -81,7 +82,9 @@ class QuestionerNetwork(Bot):
 
     def guess(self, hidden: Tensor) -> Tensor:
         """Guess the image from the history's hidden states [layers, …, H] → [..., F]."""
-        guesses: Tensor = self.regressor(hidden[-1])
+        # Never in bfloat16: a guess is compared with candidates that differ in the third digit.
+        with torch.autocast(hidden.device.type, enabled=False):
+            guesses: Tensor = self.regressor(hidden[-1])
         return guesses
 
 

@@ -55,8 +55,33 @@ def run(lstm: nn.LSTM, gates: Tensor, state: State, sizes: Sequence[int]) -> lis
     for layer, (hidden, cell) in enumerate(zip(*state, strict=True)):
         if layer:
             gates = input_gates(lstm, layer, states[-1][0])
-        states.append(Layer.apply(gates, weights(lstm, layer)[1], hidden, cell, sizes))
+        recurrence = weights(lstm, layer)[1].to(_product_type(gates))
+        states.append(Layer.apply(gates.to(hidden.dtype), recurrence, hidden, cell, sizes))
     return states
+
+
+def _product_type(gates: Tensor) -> torch.dtype:
+    """What matrix products are made in: where autocast is on, its type."""
+    kind = gates.device.type
+    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else gates.dtype
+
+
+def outputs(lstm: nn.LSTM, inputs: PackedSequence, state: State) -> Tensor:
+    """Top layer's hidden states [total, hidden] over packed inputs; state: in the order before packing."""
+    return (outputs_of_stock if inputs.data.is_cuda else outputs_of_layers)(lstm, inputs, state)
+
+
+def outputs_of_stock(lstm: nn.LSTM, inputs: PackedSequence, state: State) -> Tensor:
+    """By the stock LSTM, which is cuDNN's on a GPU."""
+    packed: PackedSequence = lstm(inputs, state)[0]
+    return packed.data
+
+
+def outputs_of_layers(lstm: nn.LSTM, inputs: PackedSequence, state: State) -> Tensor:
+    """By our layers, which are the faster ones on a CPU."""
+    order = _order(inputs.sorted_indices)
+    begun = state[0][:, order], state[1][:, order]
+    return run(lstm, input_gates(lstm, 0, inputs.data), begun, inputs.batch_sizes.tolist())[-1][0]
 
 
 def encode(lstm: nn.LSTM, embedding: nn.Embedding, tokens: Tensor, lengths: Tensor) -> Tensor:
@@ -68,9 +93,7 @@ def encode(lstm: nn.LSTM, embedding: nn.Embedding, tokens: Tensor, lengths: Tens
     distinct, where = torch.unique(tokens, dim=0, return_inverse=True)
     counts = lengths.new_zeros(len(distinct)).scatter_(0, where, lengths)
     packed = pack(distinct, counts.clamp(min=1))
-    sizes = packed.batch_sizes.tolist()
-    gates = input_gates(lstm, 0, embedding(packed.data))
-    hidden, _ = run(lstm, gates, zero_state(lstm, len(distinct)), sizes)[-1]
+    hidden = outputs(lstm, packed._replace(data=embedding(packed.data)), zero_state(lstm, len(distinct)))
     starts = (packed.batch_sizes.cumsum(0) - packed.batch_sizes).to(tokens.device)
     last = hidden[starts[counts.clamp(min=1) - 1] + _order(packed.unsorted_indices)]
     return torch.where(counts[:, None] > 0, last, 0.0)[where]
@@ -85,13 +108,6 @@ def walk(lstm: nn.LSTM, gates: Tensor, state: State) -> State:
     states = run(lstm, gates.transpose(0, 1).reshape(-1, width), state, [batch] * rounds)
     hidden, cell = (torch.stack(parts).reshape(-1, rounds, batch, width // 4) for parts in zip(*states, strict=True))
     return hidden.transpose(1, 2), cell.transpose(1, 2)
-
-
-def follow(lstm: nn.LSTM, embedding: nn.Embedding, packed: PackedSequence, state: State) -> Tensor:
-    """Top layer's hidden states [total, hidden] over packed tokens, each message from its own state."""
-    order = _order(packed.sorted_indices)
-    begun = state[0][:, order], state[1][:, order]
-    return run(lstm, input_gates(lstm, 0, embedding(packed.data)), begun, packed.batch_sizes.tolist())[-1][0]
 
 
 def speak(
