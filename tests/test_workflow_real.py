@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 import zipfile
 from contextlib import ExitStack
@@ -33,7 +34,8 @@ TRAIN, VAL = 14, 10
 
 
 def targets(dataset, conditions=("none", "human")):
-    return [f"results/{dataset}/dialog-seed1/written/{name}.h5" for name in conditions]
+    names = [f"results/{dataset}/dialog-seed1/written/{name}.h5" for name in conditions]
+    return [*names, f"reports/{dataset}/statistics.md"]
 
 
 def silence(path):
@@ -139,6 +141,10 @@ def result(project, name, dataset="visdial_0.9"):
     return read_result(project.folder / f"results/{dataset}/dialog-seed1/written/{name}.h5")
 
 
+def statistics(project, dataset):
+    return (project.folder / f"reports/{dataset}/statistics.md").read_text()
+
+
 def test_from_addresses_to_ranks(visdial, served):
     for name in ("none", "human"):
         found = result(visdial, name)
@@ -200,6 +206,7 @@ def test_an_empty_answer_goes_all_the_way(visdial):
     assert result(visdial, "human").answer_said.lengths[0, 3] == 1
     with h5py.File(data(visdial, "dialogs.h5")) as file:
         assert file.attrs["train_empty_answers"] == 1
+    assert re.search(r"Empty answers +\| +1 \| +1 \|", statistics(visdial, "visdial_0.9"))
 
 
 def test_archives_may_be_deleted_after_use(visdial, served):
@@ -294,6 +301,14 @@ def test_the_authors_files_are_used_as_they_are(authors):
     mine = read_features(data(authors, "features.h5", "visdial_authors"), "val", found.image_ids).vectors
     np.testing.assert_allclose(mine[0], first / np.linalg.norm(first), atol=1e-6)
     assert authors.jobs(*targets("visdial_authors", ["human"])) == {}
+
+
+def test_the_papers_shares_stand_beside_ours(visdial, authors):
+    for project, dataset in ((visdial, "visdial_0.9"), (authors, "visdial_authors")):
+        text = statistics(project, dataset)
+        assert re.search(r"exactly yes or no .*% \| +37\.0 % \| +45\.0 %", text)
+        # Nothing warns that this is not the paper's data.
+        assert "not expected" not in text
 
 
 def test_the_authors_shapes_are_listed(authors):
