@@ -36,6 +36,7 @@ include: "workflow/rules/report.smk"
 rule all:
     input:
         f"{REPORT}/index.html",
+        f"{REPORT}/metrics.json",
         multiext(f"{REPORT}/table_1", ".csv", ".md", ".tex", ".html"),
         multiext(f"{REPORT}/table_2", ".csv", ".md", ".tex", ".html"),
         multiext(f"{REPORT}/figure_1a", ".pdf", ".svg", ".png"),

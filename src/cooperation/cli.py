@@ -22,6 +22,7 @@ COMMANDS = {
     "play": "play the game under one condition and rank every guess",
     "intervene": "play one dialog without and with a manual intervention",
     "summarise": "average the ranks of all conditions into one table",
+    "metrics": "pick the numbers that `dvc metrics` compares between versions",
     "table": "print one of the paper's tables beside ours",
     "figure": "draw one of the paper's figures",
     "claims": "check the paper's statements against the results",

@@ -30,6 +30,21 @@ rule summarise:
         "python -m cooperation summarise {input.results:q} --out {output:q} > {log:q} 2>&1"
 
 
+# For dvc metrics.
+rule metrics:
+    input:
+        summary=f"{REPORT}/mpr.csv",
+        code=sources("metrics"),
+    output:
+        f"{REPORT}/metrics.json",
+    log:
+        f"logs/{experiment.dataset}/metrics.log",
+    conda:
+        "../envs/report.yaml"
+    shell:
+        "python -m cooperation metrics --summary {input.summary:q} --out {output:q} > {log:q} 2>&1"
+
+
 rule table:
     input:
         summary=f"{REPORT}/mpr.csv",

@@ -1,0 +1,29 @@
+"""The smallest project whose whole report can be made, for the tests of what runs it."""
+
+HUMAN = {"script": "dialog"}
+CONFIG = {
+    "dataset": "small",
+    "seeds": [1],
+    "readings": ["written"],
+    # Bots that learnt so little may say nothing that could be tampered with; people do.
+    "conditions": {
+        "dialog": {
+            "none": {},
+            **{f"caption-p{p}": {"channel": "caption", "p": p} for p in (0.2, 0.4, 0.6, 0.8)},
+            "image-from5": {"channel": "image", "start": 5},
+            **{f"{name}-from5-p0.8": {"channel": name, "p": 0.8, "start": 5} | HUMAN for name in ("question", "answer")},
+        },
+        "round": {"none": {}, "negation-from1": {"channel": "negation"} | HUMAN},
+    },
+    "datasets": {
+        "small": {
+            "source": "miniature",
+            "raw": {"train": 24, "val": 12, "pixels": 32},
+            "text": {"threshold": 2},
+            "pictures": {"preprocessing": "small"},
+            "features": {"normalisation": "standardise", "length": 8.0},
+            "sizes": {"embedding": 8, "hidden": 12, "layers": 1},
+            "training": {"dialog": {"epochs": 2, "batch": 16}, "round": {"epochs": 1, "batch": 24}},
+        }
+    },
+}
