@@ -53,6 +53,14 @@ def test_a_condition_that_sets_the_facts_is_played_under_the_first_reading():
     assert [experiment.plays("dialog", reading, "none") for reading in experiment.readings] == [True, True]
 
 
+def test_controls_and_weights_may_be_left_out():
+    experiment = read(SHIPPED)
+    assert experiment.weights == (0.1, 1.0, 10.0, 100.0)
+    assert experiment.control_conditions["image-swap"] == Condition(channel="image", by="swap")
+    bare = read({key: value for key, value in SHIPPED.items() if key not in ("weights", "controls")})
+    assert (bare.weights, bare.worlds, bare.control_conditions) == ((), (), {})
+
+
 def test_numbers_from_the_command_line_come_as_texts():
     config = changed(("conditions", "dialog", "new"), {"channel": "answer", "p": "0.3", "start": "4"})
     config["seeds"] = ["1", "2"]
@@ -132,6 +140,14 @@ D = ("conditions", "dialog")
         ((*D, "new"), {"channel": "answer", "by": "swap", "facts": "bare"}, ["conditions.dialog.new", "facts"]),
         ((*D, "new"), {"facts": "bear"}, ["conditions.dialog.new.facts", "bear", "bare"]),
         ((*D, "new"), "image", ["conditions.dialog.new", "keys"]),
+        (("weights",), [0, "x"], ["weights", "numbers"]),
+        (("weights",), [1, 1.0], ["weights", "twice"]),
+        (("controls", "world"), [], ["controls", "world", "worlds"]),
+        (("controls", "worlds"), ["nowhere"], ["controls.worlds", "nowhere", "nothing"]),
+        (("controls", "worlds"), None, ["controls.worlds"]),
+        (("controls", "worlds"), ["visdial_0.9"], ["controls.worlds", "visdial_0.9"]),
+        (("controls", "conditions", "none"), None, ["controls.conditions.dialog", "none"]),
+        (("controls", "conditions", "x"), {"p": 2}, ["controls.conditions.dialog.x", "p"]),
         ((*D, "../new"), {}, ["conditions.dialog", "../new", "letters"]),
         ((*M, "source"), "visdail", ["datasets.miniature.source", "visdail", "visdial"]),
         ((*M, "sises"), {}, ["datasets.miniature", "sises", "sizes"]),
@@ -141,6 +157,10 @@ D = ("conditions", "dialog")
         ((*M, "sizes"), {"hidden": 64.5}, ["datasets.miniature.sizes.hidden", "whole number"]),
         ((*M, "training", "dialog"), {"epoch": 3}, ["datasets.miniature.training.dialog", "epoch", "epochs"]),
         ((*M, "training", "rounds"), {}, ["datasets.miniature.training", "rounds", "round"]),
+        ((*M, "manual"), "figure_2.yaml", ["datasets.miniature.manual", "list"]),
+        ((*M, "manual"), ["paper/manual/two.yaml"], ["datasets.miniature.manual", "two.yaml", "figure_2.yaml"]),
+        ((*M, "manual"), ["figure_1a.yaml"], ["datasets.miniature.manual", "figure_1a.yaml"]),
+        ((*M, "manual"), ["a/figure_2.yaml", "b/figure_2.yaml"], ["datasets.miniature.manual", "same figure"]),
         ((*M, "training", "round"), None, ["datasets.miniature.training", "round", "conditions"]),
         ((*M, "threads"), 0, ["datasets.miniature.threads", "at least 1"]),
         ((*M, "shards"), 2.0, ["datasets.miniature.shards", "whole number"]),

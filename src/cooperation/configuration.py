@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from cooperation.experiments import MODELS, READINGS, Condition, Playing, Sizes, Training
@@ -37,13 +37,20 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What config.yaml asks for. conditions: model → name → condition."""
+    """What config.yaml asks for.
+
+    conditions: model → name → condition. weights: of the image loss, for the sweep. worlds: data sets whose truth is
+    known; control_conditions: what is played in them.
+    """
 
     dataset: str
     data: Dataset
     seeds: tuple[int, ...]
     readings: tuple[str, ...]
     conditions: Mapping[str, Mapping[str, Condition]]
+    weights: tuple[float, ...] = ()
+    worlds: tuple[str, ...] = ()
+    control_conditions: Mapping[str, Condition] = field(default_factory=dict)
 
     def plays(self, model: str, reading: str, condition: str) -> bool:
         """Whether a condition is played under a reading: one that sets the facts apart belongs to the first alone."""
@@ -64,6 +71,7 @@ ARCHIVES = ("visdial_0.9_train.zip", "visdial_0.9_val.zip", "train2014.zip", "va
 # Files that only the user can give.
 GIVEN = {"miniature": (), "genuine": ("dialogs",), "visdial": (), "authors": ("data", "params", "images")}
 KEYS = ("dataset", "seeds", "readings", "conditions", "datasets")
+OPTIONAL = ("weights", "controls")
 DATASET_KEYS = ("source", "files", "threads", "sizes", "training", "playing", "manual")
 # Figures that are drawn of something else.
 OTHER_FIGURES = ("1a", "1b", "why")
@@ -73,7 +81,7 @@ def read(config: Mapping[str, Any]) -> Experiment:
     """Check a whole configuration; the first mistake is an `InputError` that names the key and the choices."""
     config = _numbers(config)
     for key in config:
-        known(key, KEYS, "config")
+        known(key, (*KEYS, *OPTIONAL), "config")
     missing = [key for key in KEYS if key not in config]
     if missing:
         raise InputError(f"config: the key {missing[0]!r} is missing; see config.yaml")
@@ -90,7 +98,15 @@ def read(config: Mapping[str, Any]) -> Experiment:
         if model not in data.training:
             place = f"datasets.{config['dataset']}.training"
             raise InputError(f"{place}: {model!r} is missing, which has conditions; add `{model}: {{}}`")
-    return Experiment(config["dataset"], data, _list(config["seeds"], int, "seeds"), readings, conditions)
+    return Experiment(
+        config["dataset"],
+        data,
+        _list(config["seeds"], int, "seeds"),
+        readings,
+        conditions,
+        _weights(config.get("weights")),
+        *_controls(config.get("controls"), found),
+    )
 
 
 def read_dataset(config: Mapping[str, Any]) -> tuple[str, Dataset]:
@@ -201,11 +217,11 @@ def _source(given: Any, place: str) -> Source:
     return Source(_list(given.get("addresses"), str, f"{place}.addresses"), size, sha256)
 
 
-def _conditions(given: Any) -> Mapping[str, Mapping[str, Condition]]:
+def _conditions(given: Any, above: str = "conditions") -> Mapping[str, Mapping[str, Condition]]:
     found: dict[str, Mapping[str, Condition]] = {}
-    for model, conditions in mapping(given, "conditions").items():
-        known(model, MODELS, "conditions")
-        place = f"conditions.{model}"
+    for model, conditions in mapping(given, above).items():
+        known(model, MODELS, above)
+        place = f"{above}.{model}"
         if "none" not in mapping(conditions, place):
             raise InputError(f"{place}: the condition 'none' is missing, with which all others are compared; add it")
         found[model] = {name: checked(Condition, given, f"{place}.{name}") for name, given in conditions.items()}
@@ -213,6 +229,31 @@ def _conditions(given: Any) -> Mapping[str, Mapping[str, Condition]]:
             if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
                 raise InputError(f"{place}: {name!r} is no name for a condition; use letters, digits, '.', '_', '-'")
     return found
+
+
+def _weights(given: Any) -> tuple[float, ...]:
+    """Weights of the image loss: whole numbers are as good as others."""
+    if given is None:
+        return ()
+    if not isinstance(given, list) or not all(type(one) in (int, float) and one >= 0 for one in given):
+        raise InputError(f"weights: {given!r} is not a list of numbers from 0 on; write for example [0.1, 1, 10]")
+    return _list([float(one) for one in given], float, "weights")
+
+
+def _controls(given: Any, datasets: Mapping[str, Dataset]) -> tuple[tuple[str, ...], Mapping[str, Condition]]:
+    """The worlds of the controls, and the conditions that are played in them."""
+    if given is None:
+        return (), {}
+    for key in mapping(given, "controls"):
+        known(key, ("worlds", "conditions"), "controls")
+    worlds = _list(given.get("worlds"), str, "controls.worlds")
+    for world in worlds:
+        known(world, datasets, "controls.worlds")
+        if not re.fullmatch(r"\w+", world) or "dialog" not in datasets[world].training:
+            raise InputError(
+                f"controls.worlds: {world!r} can't be one; write its name without - and give it training of dialog"
+            )
+    return worlds, _conditions({"dialog": given.get("conditions")}, "controls.conditions")["dialog"]
 
 
 def _list(given: Any, kind: type[Value], place: str) -> tuple[Value, ...]:

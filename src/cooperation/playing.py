@@ -44,10 +44,9 @@ def play_condition(
     reads = FORMATS[facts](checkpoint.vocabulary)
     questioner = QuestionerPlayer(checkpoint.questioner, checkpoint.vocabulary, reads)
     answerer = AnswererPlayer(checkpoint.answerer, checkpoint.vocabulary, reads)
-    if condition.by == "swap":
-        done = _swapping(condition, reading, dialogs, images, len(ranker), script, control, checkpoint.training["seed"])
-    else:
-        done = tampering(condition, reading, checkpoint.vocabulary)
+    seed = checkpoint.training["seed"]
+    played = dialogs[np.arange(len(ranker))]
+    done = tampering_of(condition, reading, checkpoint.vocabulary, played, images, script, control, seed)
     games = []
     for start in tqdm(range(0, len(ranker), playing.batch), unit="batch", disable=None):
         rows = np.arange(start, min(start + playing.batch, len(ranker)))
@@ -58,7 +57,7 @@ def play_condition(
                 dialogs.captions[rows],
                 images[rows],
                 dialogs.image_ids[rows],
-                checkpoint.training["seed"],
+                seed,
                 script[rows],
                 done,
                 lambda guesses, rows=rows: ranker.rank(guesses, rows),  # type: ignore[misc]
@@ -67,17 +66,22 @@ def play_condition(
     return join_games(games)
 
 
-def _swapping(
+def tampering_of(
     condition: Condition,
     reading: Reading,
+    vocabulary: Vocabulary,
     dialogs: Dialogs,
     images: Floats,
-    played: int,
     script: Script,
     control: Result | None,
     seed: int,
 ) -> Tampering:
-    """Swaps among the dialogs that are played, with what is said in them: by people, or by bots in the control."""
+    """What a condition does to a game of all these dialogs.
+
+    Swaps take what is said in other dialogs: by people, or by the bots in the control.
+    """
+    if condition.by == "noise":
+        return tampering(condition, reading, vocabulary)
     said = {
         "image": lambda: Messages.of([]),
         "caption": lambda: dialogs.captions[:, None],
@@ -86,7 +90,7 @@ def _swapping(
     }[condition.channel]()
     if condition.takes_messages and said.lengths.shape[1] < ROUNDS:
         raise InputError(f"a swap of each {condition.channel} needs what other dialogs' bots say; give --control")
-    return swapping(condition, reading, Partners.of(dialogs.image_ids[:played], seed), images, said)
+    return swapping(condition, reading, Partners.of(dialogs.image_ids, seed), images, said)
 
 
 def human_script(dialogs: Dialogs, vocabulary: Vocabulary, what: str) -> Script:

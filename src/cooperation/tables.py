@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from cooperation.files import InputError
+from cooperation.files import InputError, write_text
 from cooperation.paper import CORNERS, READING_TITLES, TABLES, dataset_note, number, read_columns, signed
 from cooperation.statistics import across_seeds, readings
 
@@ -231,6 +231,21 @@ def claims_to_html(verdicts: pd.DataFrame, dataset: str, note: str) -> str:
     """A self-contained HTML page of the claims; its columns can be sorted."""
     template = environment().get_template("claims.html.j2")
     return template.render(claims=claims_view(verdicts), dataset=dataset, note=note)
+
+
+def write_simple(path: Path, frame: pd.DataFrame, shown: pd.DataFrame, title: str, note: str) -> None:
+    """Write a table that is not the paper's: `frame` as .csv, or what is `shown` of it, all texts, as .md or .html."""
+    if path.suffix == ".csv":
+        write_text(path, frame.to_csv(index=False, float_format="%.4f", lineterminator="\n"))
+    elif path.suffix == ".md":
+        table = shown.to_markdown(index=False, disable_numparse=True)
+        write_text(path, "\n\n".join(part for part in (f"**{title}**", note, table) if part) + "\n")
+    elif path.suffix == ".html":
+        template = environment().get_template("simple.html.j2")
+        rows = shown.to_numpy().tolist()
+        write_text(path, template.render(title=title, note=note, columns=list(shown.columns), rows=rows))
+    else:
+        raise InputError(f"{path}: unknown ending; choose .csv, .md or .html")
 
 
 def _line(frame: pd.DataFrame, quantity: str) -> npt.NDArray[np.float64]:

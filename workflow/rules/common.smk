@@ -69,8 +69,28 @@ def training_flags(wildcards):
     return shlex.join(flags(experiment.data.sizes) + flags(training))
 
 
+def weighted_flags(wildcards):
+    training = replace(
+        experiment.data.training[wildcards.model],
+        seed=int(wildcards.seed),
+        image_weight=float(wildcards.weight),
+    )
+    return shlex.join(flags(experiment.data.sizes) + flags(training))
+
+
 def condition_of(wildcards):
     return experiment.conditions[wildcards.model][wildcards.condition]
+
+
+def world_config(world):
+    """The configuration of a control: another data set, its own conditions, one seed, one reading."""
+    return {
+        "dataset": world,
+        "seeds": [experiment.seeds[0]],
+        "readings": ["written"],
+        "conditions": {"dialog": config["controls"]["conditions"]},
+        "datasets": config["datasets"],
+    }
 
 
 def control(wildcards):

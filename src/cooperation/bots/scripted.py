@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cooperation.messages import Floats, Messages
+from cooperation.messages import Floats, Messages, clean, repeat
 
 
 def _silence(dialogs: int) -> Messages:
@@ -75,3 +75,36 @@ class OracleAnswerer:
 
     def remember(self, questions: Messages, answers: Messages) -> None:
         pass
+
+
+class AskingOracle(OracleQuestioner):
+    """An oracle that says the question which it is told to say, one word; silence is no answer to it.
+
+    question: the word's id.
+    """
+
+    def __init__(self, candidates: Floats, base: int, question: int) -> None:
+        super().__init__(candidates, base)
+        self.question = question
+
+    def ask(self) -> Messages:
+        return repeat(self.question, (self.dialogs,))
+
+    def remember(self, questions: Messages, answers: Messages) -> None:
+        super().remember(questions, answers)
+        self.number = np.where(answers.lengths > 0, self.number, -1)
+
+
+class HeedingOracle(OracleAnswerer):
+    """An oracle that answers the question it knows, one word, whose id is `question`; to others it says nothing."""
+
+    def __init__(self, candidates: Floats, base: int, question: int) -> None:
+        super().__init__(candidates, base)
+        self.question = question
+
+    def hear(self, questions: Messages) -> None:
+        self.understood = (questions.tokens[:, 0] == self.question) & (questions.lengths == 1)
+
+    def answer(self) -> Messages:
+        said = super().answer()
+        return clean(said.tokens, np.where(self.understood, said.lengths, 0).astype(np.int32))

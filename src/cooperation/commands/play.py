@@ -56,6 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
         "dataset": arguments.dataset,
         "model": checkpoint.training["regime"],
         "seed": checkpoint.training["seed"],
+        "training": json.dumps(dict(checkpoint.training)),
         "reading": arguments.reading,
         "condition": arguments.name,
         "candidates": min(len(dialogs), arguments.candidates),

@@ -1,0 +1,43 @@
+"""The sweep over weights of the image loss."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fakes import made_result, made_scores
+
+from cooperation.files import InputError
+from cooperation.sweep import compare_weights, printed, weight_of
+
+
+def ranks(first, last):
+    return np.concatenate([np.full((20, 10), first), np.full((20, 1), last)], 1)
+
+
+def test_a_row_a_weight_whatever_their_order():
+    weighted = [
+        (10.0, made_scores(ranks(20.0, 5.0))),
+        (0.5, made_scores(ranks(30.0, 25.0))),
+        (10.0, made_scores(ranks(20.0, 2.0), condition="human")),
+        (0.5, made_scores(ranks(30.0, 15.0), condition="human")),
+    ]
+    frame = compare_weights(weighted, 50, 0)
+    none = frame[frame["condition"] == "none"]
+    assert none["image_weight"].tolist() == [0.5, 0.5, 10, 10]
+    assert none["round"].tolist() == [0, 10, 0, 10]
+    assert none["mpr"].tolist() == [69.5, 74.5, 79.5, 94.5]
+    shown = printed(frame)
+    columns = ["Image weight", "none, round 0", "none, round 10", "human, round 0", "human, round 10"]
+    assert list(shown.columns) == columns
+    assert shown.to_numpy().tolist() == [
+        ["0.5", "69.5 [69.5, 69.5]", "74.5 [74.5, 74.5]", "69.5 [69.5, 69.5]", "84.5 [84.5, 84.5]"],
+        ["10", "79.5 [79.5, 79.5]", "94.5 [94.5, 94.5]", "79.5 [79.5, 79.5]", "97.5 [97.5, 97.5]"],
+    ]
+
+
+def test_the_weight_is_read_from_the_result():
+    result = made_result(ranks(1.0, 1.0), training=json.dumps({"image_weight": 0.1, "epochs": 3}))
+    assert weight_of(Path("x.h5"), result) == 0.1
+    with pytest.raises(InputError, match=r"x\.h5: it does not say how its bots were trained"):
+        weight_of(Path("x.h5"), made_result(ranks(1.0, 1.0)))

@@ -1,0 +1,59 @@
+# Worlds whose truth is known: this very workflow, once for each, and the scripted bots.
+for world in experiment.worlds:
+    of_world = f"{world}_"
+
+    module:
+        name: world
+        snakefile:
+            "../../Snakefile"
+        config:
+            world_config(world)
+
+    use rule * from world as of_world*
+
+
+rule scripted:
+    input:
+        code=sources("scripted"),
+    output:
+        expand("results/scripted/{condition}.h5", condition=ORACLE_CONDITIONS),
+    log:
+        "logs/controls/scripted.log",
+    conda:
+        "../envs/torch.yaml"
+    shell:
+        "python -m cooperation scripted --out {output:q} > {log:q} 2>&1"
+
+
+rule expected_and_found:
+    input:
+        results=expand(
+            "results/{world}/dialog-seed{seed}/written/{condition}.h5",
+            world=experiment.worlds,
+            seed=experiment.seeds[0],
+            condition=experiment.control_conditions,
+        ),
+        scripted=rules.scripted.output,
+        expected="workflow/controls.csv",
+        code=sources("controls"),
+    output:
+        multiext("reports/controls/controls", ".csv", ".md", ".html"),
+    log:
+        "logs/controls/controls.log",
+    conda:
+        "../envs/report.yaml"
+    shell:
+        "python -m cooperation controls {input.results:q} {input.scripted:q} --expected {input.expected:q}"
+        " --out {output:q} > {log:q} 2>&1"
+
+
+# The target: what is found stays to be read where it is not what was expected.
+rule controls:
+    input:
+        "reports/controls/controls.csv",
+    log:
+        "logs/controls/confirm.log",
+    conda:
+        "../envs/report.yaml"
+    shell:
+        "python -m cooperation confirm {input:q} > {log:q} 2>&1"
