@@ -9,7 +9,7 @@ from snakemake.exceptions import WorkflowError
 
 from cooperation import configuration
 from cooperation.configuration import ARCHIVES
-from cooperation.experiments import MODELS, READINGS
+from cooperation.experiments import MODELS, ORACLE_CONDITIONS, READINGS, Condition
 from cooperation.files import InputError
 from cooperation.provenance import sources
 from cooperation.settings import flags
@@ -31,6 +31,17 @@ include: "workflow/rules/train.smk"
 include: "workflow/rules/play.smk"
 include: "workflow/rules/manual.smk"
 include: "workflow/rules/report.smk"
+
+
+if experiment.weights:
+
+    include: "workflow/rules/weights.smk"
+
+
+# Worlds are this workflow with another configuration, which has no worlds of its own.
+if experiment.worlds and experiment.dataset not in experiment.worlds:
+
+    include: "workflow/rules/controls.smk"
 
 
 rule all:

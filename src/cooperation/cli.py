@@ -28,6 +28,10 @@ COMMANDS = {
     "claims": "check the paper's statements against the results",
     "diagnose": "find out why: swaps beside noise, who talks, the format of facts, the readings",
     "corpus": "count dialogs, words, lengths, yes and no of a data set",
+    "weights": "compare bots trained with different weights of the image loss",
+    "scripted": "play scripted bots whose outcome is known",
+    "controls": "set what was found beside what was expected where the truth is known",
+    "confirm": "fail where what was found is not what was expected",
     "report": "join tables and figures into one page",
 }
 
