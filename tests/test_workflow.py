@@ -64,6 +64,7 @@ def test_everything_is_made(project):
         "figure_2": "pdf svg png",
         "figure_4": "pdf svg png",
         "claims": "csv md html",
+        "statistics": "csv md html",
         "diagnostics": "csv md html",
         "figure_why": "pdf svg png",
         "index": "html",
