@@ -377,6 +377,11 @@ def test_from_the_command_line_to_a_figure(folder, tmp_path, capsys):
     command(figure_command, "2", *given, "--out", *drawn)
     assert all(path.stat().st_size > 1000 for path in drawn)
 
+    # Archives may be deleted once features are made.
+    given[-1] = tmp_path / "deleted.zip"
+    command(figure_command, "2", *given, "--out", drawn[1])
+    assert "no picture of image 10" in capsys.readouterr().err
+
     path = tmp_path / "manual.yaml"
     path.write_text(
         yaml.safe_dump({"dialog": 10, "answers": {3: "no", 9: "it is red"}, "questions": {2: "what is it"}})

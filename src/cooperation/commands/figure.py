@@ -1,6 +1,7 @@
 """Draw one of the paper's figures."""
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,8 +60,9 @@ def _manual(arguments: argparse.Namespace) -> "Figure":
 
 
 def _picture(archive: Path, image_id: int) -> Image.Image | None:
-    """The picture of an image, where the archive has it."""
-    names = picture_names(archive)
+    """The picture of an image, where the archive is still there and has it."""
+    names = picture_names(archive) if archive.exists() else {}
     if image_id not in names:
+        print(f"{archive}: no picture of image {image_id}, so the figure has none", file=sys.stderr)
         return None
     return decode(read_member(archive, names[image_id]), f"{archive}, {names[image_id]}")
