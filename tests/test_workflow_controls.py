@@ -1,0 +1,78 @@
+"""The optional targets on a reduced world: `snakemake controls` and `snakemake weights`."""
+
+import pandas as pd
+import pytest
+from project import Project
+
+TINY = {
+    "source": "miniature",
+    "raw": {"train": 24, "val": 12, "pixels": 32},
+    "text": {"threshold": 2},
+    "pictures": {"preprocessing": "small"},
+    "features": {"normalisation": "standardise", "length": 8.0},
+    "sizes": {"embedding": 8, "hidden": 12, "layers": 1},
+    "training": {"dialog": {"epochs": 1, "batch": 24}},
+}
+CONFIG = {
+    "dataset": "small",
+    "seeds": [3],
+    "readings": ["written"],
+    "conditions": {"dialog": {"none": {}, "human": {"script": "dialog"}}},
+    "weights": [0.5, 2],
+    "controls": {"worlds": ["blank"], "conditions": {"none": {}, "image": {"channel": "image"}}},
+    "datasets": {"small": TINY, "blank": {**TINY, "raw": {**TINY["raw"], "caption": 0, "dialog": 0, "picture": 0}}},
+}
+HEAD = "world,statement,quantity,conditions,rounds,at_least,at_most\n"
+HOLDS = HEAD + "blank,it ranks,level,image,10,0,100\nscripted,it knows,level,none,10,99.609375,99.609375\n"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    made = Project(tmp_path_factory.mktemp("controls"), CONFIG)
+    (made.folder / "workflow/controls.csv").write_text(HOLDS.replace("0,100", "101,102"))
+    return made
+
+
+def test_the_target_fails_with_a_line_and_the_table_stays(project):
+    done = project.snakemake("controls")
+    assert done.returncode != 0
+    assert "blank: it ranks: expected 101.0 to 102.0, found" in done.stdout
+    assert "1 of 2 expectations do not hold" in done.stdout
+    found = pd.read_csv(project.folder / "reports/controls/controls.csv")
+    assert found["holds"].tolist() == [False, True]
+    assert "| NO" in (project.folder / "reports/controls/controls.md").read_text()
+    # The world has its own settings, and nothing was made of the chosen data set.
+    assert "--caption 0" in done.stdout
+    assert not (project.folder / "data/small").exists()
+    assert (project.folder / "results/blank/dialog-seed3/written/image.h5").exists()
+
+
+def test_another_expectation_replays_nothing(project):
+    (project.folder / "workflow/controls.csv").write_text(HOLDS)
+    assert project.jobs("controls") == {"expected_and_found": 1, "controls": 1}
+    done = project.snakemake("controls")
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+def test_a_world_can_be_the_chosen_data_set(project):
+    jobs = project.jobs("results/blank/dialog-seed3/written/human.h5", "--config", "dataset=blank")
+    assert jobs == {"play": 1}
+
+
+def test_the_sweep_trains_the_bots_once_a_weight(project):
+    jobs = project.jobs("weights")
+    assert {name: jobs[name] for name in ("train_weighted", "play_weighted", "weights")} == {
+        "train_weighted": 2,
+        "play_weighted": 4,
+        "weights": 1,
+    }
+    assert "train" not in jobs
+    done = project.snakemake("weights")
+    assert done.returncode == 0, done.stdout[-3000:]
+    found = pd.read_csv(project.folder / "reports/small/weights.csv")
+    assert sorted(set(found["image_weight"])) == [0.5, 2]
+    assert len(found) == 8
+
+
+def test_neither_is_part_of_all(project):
+    assert not {"controls", "expected_and_found", "scripted", "weights", "train_weighted"} & set(project.jobs())
