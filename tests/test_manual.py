@@ -440,6 +440,8 @@ def test_the_page_shows_figure_and_text_and_escapes_both(checkpoint):
     assert "Why &amp; how" in page
     assert f'alt="{describe_manual(result)}"' in page
     assert "<mark>red</mark>" in page
+    shown_ranks = [int(found) for found in re.findall(r"rank (\d+) of 6", page)]
+    assert shown_ranks == [round(rank) + 1 for row in result.ranks for rank in row]
     assert "figure_2.h5" in page
     without = render(Source(Path("mpr.csv"), made_summary()), {}, {}, [], VOCABULARY)
     assert "Manual interventions" not in without

@@ -4,7 +4,7 @@ import base64
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from cooperation.results import Result
 from cooperation.statistics import across_seeds, readings, sizes
 from cooperation.tables import claims_view, environment, view
 from cooperation.text import Vocabulary
-from cooperation.transcripts import describe_manual, figure_of, words
+from cooperation.transcripts import describe_manual, figure_of, places, words
 
 NAMED = {"dataset", "model", "seed", "reading", "condition", "settings", "candidates", "features"}
 """Attributes of a result that the page shows in a place of its own; the others are listed as they are."""
@@ -118,9 +118,10 @@ def _manual(source: Source, figure: Source, vocabulary: Vocabulary | None) -> di
     """A figure of a manual intervention, and both of its transcripts as text."""
     result: Result = source.content
     names = {name: result.attributes[name] for name in ("title", "text", "reading", "seed")}
-    talks = [_transcript(source, row, vocabulary) for row in (0, 1)] if vocabulary else []
-    for talk, title in zip(talks, ("Without", "With the intervention"), strict=False):
-        talk["condition"] = title
+    counted = Source(source.path, replace(result, ranks=places(result.ranks)))
+    talks = [_transcript(counted, row, vocabulary) for row in (0, 1)] if vocabulary else []
+    for talk, title in zip(talks, ({"condition": "Without", "settings": ""}, {"condition": "With"}), strict=False):
+        talk.update(title)
     pictures = {"alt": describe_manual(result), "image": _image(figure), "path": figure.path}
     return {"name": figure_of(result), "result_path": source.path, "talks": talks} | names | pictures
 
