@@ -19,6 +19,7 @@ from cooperation.report import Source, describe, render
 from cooperation.store import write_dialogs
 from cooperation.tables import compare
 from cooperation.text import Vocabulary
+from cooperation.transcripts import as_text, describe_manual
 
 PUBLISHED = Path(__file__).parents[1] / "paper" / "published.csv"
 VOCABULARY = Vocabulary.of(WORDS)
@@ -157,9 +158,26 @@ def test_transcripts_show_said_and_heard_and_escape_both(text):
     assert "<mark>&lt;script&gt;alert(1)&lt;/script&gt;</mark> <mark>‹start›</mark>" in heard[1]
     assert talk.count(">heard<") == 10
     assert "<script>alert" not in text
-    # The median of the ranks 0, 1, 2.
-    assert "rank 1 of 100" in talk
+    # The median of the ranks 0, 1, 2, counted from 1.
+    assert "rank 2 of 100" in talk
     assert "image 8" in talk
+
+
+def test_every_transcript_counts_ranks_from_one_and_keeps_halves():
+    ranks = np.linspace([3.5, 12.0], [1233.5, 4.5], 11).T
+    settings = '{"dialog": 5, "caption": "a red cube"}'
+    names = {"model": "manual", "settings": settings, "candidates": 2000, "title": "", "text": ""}
+    manual = made_result(ranks, condition="figure_2", **names)
+    shown = [(Source(Path("figure_2.h5"), manual), Source(Path("figure_2.svg"), SVG))]
+    summary, tables, figures, results = sources(made_summary(), [made_result(ranks[:1], candidates=2000)])
+    text = render(summary, tables, figures, results, VOCABULARY, manual=shown)
+    for page in (text.split('id="dialogs"')[0], text.split('id="dialogs"')[1]):
+        assert "rank 4.5 of 2,000" in page
+        assert "rank 1,234.5 of 2,000" in page
+    assert "rank 13 of 2,000" in text
+    assert "from 4.5 by caption to 1,234.5 in round 10" in describe_manual(manual)
+    assert "rank 1,234.5)" in as_text(manual, VOCABULARY)
+    assert "0 is best" not in text
 
 
 def test_without_results_the_page_has_no_transcripts():

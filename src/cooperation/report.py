@@ -4,8 +4,7 @@ import base64
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import zip_longest
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,13 @@ import numpy as np
 import pandas as pd
 
 from cooperation import __version__, corpus, findings
-from cooperation.messages import Messages
 from cooperation.paper import CITATION, CONTROL, FIGURES, READING_TITLES, dataset_note, number
 from cooperation.reasons import describe_why
 from cooperation.results import Result
 from cooperation.statistics import across_seeds, readings, sizes
 from cooperation.tables import claims_view, environment, view
 from cooperation.text import Vocabulary
-from cooperation.transcripts import describe_manual, figure_of, places, words
+from cooperation.transcripts import describe_manual, figure_of, transcript
 
 NAMED = {"dataset", "model", "seed", "reading", "condition", "settings", "candidates", "features"}
 """Attributes of a result that the page shows in a place of its own; the others are listed as they are."""
@@ -118,8 +116,7 @@ def _manual(source: Source, figure: Source, vocabulary: Vocabulary | None) -> di
     """A figure of a manual intervention, and both of its transcripts as text."""
     result: Result = source.content
     names = {name: result.attributes[name] for name in ("title", "text", "reading", "seed")}
-    counted = Source(source.path, replace(result, ranks=places(result.ranks)))
-    talks = [_transcript(counted, row, vocabulary) for row in (0, 1)] if vocabulary else []
+    talks = [_transcript(source, row, vocabulary) for row in (0, 1)] if vocabulary else []
     for talk, title in zip(talks, ({"condition": "Without", "settings": ""}, {"condition": "With"}), strict=False):
         talk.update(title)
     pictures = {"alt": describe_manual(result), "image": _image(figure), "path": figure.path}
@@ -187,28 +184,12 @@ def _transcripts(results: Sequence[Source], vocabulary: Vocabulary) -> list[dict
     return [_transcript(source, row, vocabulary) for source, row in zip(results, rows, strict=True)]
 
 
-def _transcript(source: Source, dialog: int, vocabulary: Vocabulary) -> dict[str, Any]:
+def _transcript(source: Source, row: int, vocabulary: Vocabulary) -> dict[str, Any]:
     result: Result = source.content
-    ranks = result.ranks[dialog]
-    messages = [_message("caption", result.caption_said[dialog], result.caption_heard[dialog], vocabulary, ranks[0])]
-    for turn in range(result.question_said.lengths.shape[1]):
-        here = (dialog, turn)
-        messages += [
-            _message("asks", result.question_said[here], result.question_heard[here], vocabulary),
-            _message("answers", result.answer_said[here], result.answer_heard[here], vocabulary, ranks[turn + 1]),
-        ]
     names = ("model", "reading", "condition", "candidates")
     settings = _flat(result.attributes["settings"])
-    image_id = result.image_ids[dialog]
+    messages = transcript(result, row, vocabulary)
+    image_id = result.image_ids[row]
     return {"path": source.path, "image_id": image_id, "messages": messages, "settings": settings} | {
         name: result.attributes[name] for name in names
     }
-
-
-def _message(
-    who: str, said: Messages, heard: Messages, vocabulary: Vocabulary, rank: float | None = None
-) -> dict[str, Any]:
-    """What was said, and if that is something else, the words heard and whether each was changed."""
-    before, after = (words(message, vocabulary) for message in (said, heard))
-    pairs = [(now, now != was) for was, now in zip_longest(before, after, fillvalue="") if now]
-    return {"who": who, "said": " ".join(before), "heard": pairs if before != after else [], "rank": rank}

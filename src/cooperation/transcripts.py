@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import numpy as np
 import numpy.typing as npt
@@ -17,37 +18,64 @@ WHO = {"caption": "", "asks": "Q", "answers": "A"}
 
 @dataclass(frozen=True)
 class Message:
-    """One message: its round (0: the caption), who says it (caption, asks, answers), as said and as heard."""
+    """One message: its round (0: the caption), who says it (caption, asks, answers), its words as said and as heard.
+
+    rank: the true image's after this message, counted from 1, the best; None after a question.
+    """
 
     round: int
     who: str
-    said: str
-    heard: str
+    said_words: tuple[str, ...]
+    heard_words: tuple[str, ...]
+    rank: float | None
+
+    @property
+    def said(self) -> str:
+        """The message as said."""
+        return " ".join(self.said_words)
+
+    @property
+    def heard(self) -> str:
+        """The message as heard."""
+        return " ".join(self.heard_words)
 
     @property
     def changed(self) -> bool:
         """Whether something else was heard than was said."""
-        return self.said != self.heard
+        return self.said_words != self.heard_words
+
+    @property
+    def marked(self) -> list[tuple[str, bool]]:
+        """Each word heard, and whether another one, or none, was said in its place."""
+        pairs = zip_longest(self.said_words, self.heard_words, fillvalue="")
+        return [(now, now != was) for was, now in pairs if now]
+
+    @property
+    def place(self) -> str:
+        """The rank as it is printed, with its half where others lie equally near; "" after a question."""
+        return "" if self.rank is None else printed(self.rank)
 
 
 def transcript(result: Result, row: int, vocabulary: Vocabulary) -> list[Message]:
     """The caption, and the question and answer of every round, of the dialog in this row."""
-    said, heard = result.caption_said[row], result.caption_heard[row]
-    messages = [_message(0, "caption", said, heard, vocabulary)]
+    ranks = places(result.ranks[row]).tolist()
+    said, heard = (words(messages[row], vocabulary) for messages in (result.caption_said, result.caption_heard))
+    messages = [Message(0, "caption", said, heard, ranks[0])]
     for turn in range(result.question_said.lengths.shape[1]):
-        for who, name in (("asks", "question"), ("answers", "answer")):
-            pair = (getattr(result, f"{name}_said")[row, turn], getattr(result, f"{name}_heard")[row, turn])
-            messages.append(_message(turn + 1, who, *pair, vocabulary))
+        for who, name, rank in (("asks", "question", None), ("answers", "answer", ranks[turn + 1])):
+            said, heard = (words(getattr(result, f"{name}_{how}")[row, turn], vocabulary) for how in ("said", "heard"))
+            messages.append(Message(turn + 1, who, said, heard, rank))
     return messages
-
-
-def _message(number: int, who: str, said: Messages, heard: Messages, vocabulary: Vocabulary) -> Message:
-    return Message(number, who, " ".join(words(said, vocabulary)), " ".join(words(heard, vocabulary)))
 
 
 def places(ranks: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Ranks counted from 1, the best, as the paper prints them; a result counts the candidates that lie nearer."""
     return ranks + 1
+
+
+def printed(place: float) -> str:
+    """A rank counted from 1 as it is printed everywhere: 1,234 or 4.5."""
+    return f"{place:,g}"
 
 
 def sees_noise(result: Result) -> bool:
@@ -74,7 +102,7 @@ def describe_manual(result: Result) -> str:
     """A figure in words, for those who can't see it: what was changed, and the ranks without and with."""
     names, ranks = result.attributes, places(result.ranks)
     kinds = ["answers" if name == "exchange" else name for name in json.loads(names["settings"]) if name != "dialog"]
-    without, with_it = (f"from {row[0]:,g} by caption to {row[-1]:,g} in round 10" for row in ranks)
+    without, with_it = (f"from {printed(row[0])} by caption to {printed(row[-1])} in round 10" for row in ranks)
     return (
         f"Two transcripts of one dialog, without and with an intervention ({', '.join(dict.fromkeys(kinds))}), and a "
         f"line chart of its rank among {names['candidates']:,}: without {without}, with {with_it}."
@@ -93,21 +121,20 @@ def _lines(result: Result, vocabulary: Vocabulary) -> Iterator[str]:
         yield f"\n{title}"
         if row and sees_noise(result):
             yield "*        the answerer sees noise"
-        ranks = places(result.ranks[row])
         for message in transcript(result, row, vocabulary):
             mark, note = ("*", f"  [{message.said}]") if message.changed else (" ", "")
             number = "" if message.who == "answers" else message.round
-            rank = "" if message.who == "asks" else f"  (rank {ranks[message.round]:g})"
+            rank = f"  (rank {message.place})" if message.place else ""
             yield f"{mark} {number:>2} {WHO[message.who]:2}  {message.heard}{note}{rank}"
 
 
-def words(message: Messages, vocabulary: Vocabulary) -> list[str]:
+def words(message: Messages, vocabulary: Vocabulary) -> tuple[str, ...]:
     """Every token of one message as a word, markers too, except the EOS that closes it."""
     ids = message.tokens[: int(message.lengths)].tolist()
     if ids and ids[-1] == vocabulary.eos:
         ids.pop()
     markers = {0: "‹pad›", vocabulary.start: "‹start›", vocabulary.eos: "‹end›"}
-    return [
+    return tuple(
         vocabulary.words[number - 1] if 1 <= number <= len(vocabulary.words) else markers.get(number, "‹?›")
         for number in ids
-    ]
+    )
