@@ -12,8 +12,8 @@ from cooperation import talk
 from cooperation.claims import game_evidence
 from cooperation.experiments import READINGS, SWAPPED, Condition
 from cooperation.files import InputError
+from cooperation.messages import Messages
 from cooperation.paper import read_columns
-from cooperation.results import Result
 from cooperation.statistics import Doubles, Scores, interval, readings, resampled_means
 
 COLUMNS = {
@@ -197,10 +197,10 @@ def _habits(spoken: Sequence[talk.Talk], people: Sequence[talk.Talk | None]) -> 
     return found
 
 
-def listen(results: Mapping[tuple[str, int, str], Result]) -> dict[tuple[str, int, str], talk.Talk]:
-    """What was said in each result, numbered together so that equal messages have equal numbers."""
-    if not results:
+def listen(said: Mapping[tuple[str, int, str], tuple[Messages, Messages]]) -> dict[tuple[str, int, str], talk.Talk]:
+    """Questions and answers as said, [dialogs, 10, length], numbered together: equal messages get equal numbers."""
+    if not said:
         return {}
-    questions = talk.encode(*(result.question_said for result in results.values()))
-    answers = talk.encode(*(result.answer_said for result in results.values()))
-    return {key: talk.Talk(*pair) for key, *pair in zip(results, questions, answers, strict=True)}
+    questions = talk.encode(*(questions for questions, _ in said.values()))
+    answers = talk.encode(*(answers for _, answers in said.values()))
+    return {key: talk.Talk(*pair) for key, *pair in zip(said, questions, answers, strict=True)}

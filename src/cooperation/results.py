@@ -23,8 +23,9 @@ class Result:
     tampered_messages, tampered_tokens: [11], round 0 is the caption (an image counts as one message without
     tokens in every round in which it is noise). The messages are [dialogs, length] for captions and
     [dialogs, 10, length] else: as said and as delivered; EOS included where it was said.
-    attributes: `dataset`, `model`, `seed`, `reading`, `condition` (names), `settings` (JSON of the condition),
-    `candidates`, `features` (how the image features were made) and provenance.
+    attributes: `dataset`, `model`, `seed`, `reading`, `condition` (names), `settings` and `training` (JSON of the
+    condition and of how the bots were trained), `candidates`, `features` (how the image features were made) and
+    provenance.
     """
 
     image_ids: npt.NDArray[np.int64]

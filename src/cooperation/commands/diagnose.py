@@ -44,7 +44,8 @@ def run(arguments: argparse.Namespace) -> None:
         scores.append(score)
         conditions[score.model, score.condition] = condition
         if score.model == MODEL and condition in rows:
-            spoken[rows[condition], score.seed, score.reading] = read_result(path)
+            result = read_result(path)
+            spoken[rows[condition], score.seed, score.reading] = (result.question_said, result.answer_said)
     diagnostics = diagnose(scores, conditions, listen(spoken), arguments.resamples, arguments.seed)
     dataset = scores[0].dataset
     for path in arguments.out:
