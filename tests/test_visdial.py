@@ -80,7 +80,20 @@ KINDS = {
     "question of another type": (put("question", "0"), ROUND + "'question' is a text, not a whole number"),
     "answer that is true": (put("answer", True), ROUND + "'answer' is a bool, not a whole number"),
     "a round that is a list": (lambda c: second(c)["dialog"].__setitem__(4, []), ROUND + "a list instead of an object"),
-    "nine rounds": (lambda c: second(c)["dialog"].pop(), "dialog 2 (image 3): 'dialog' has 9 rounds, not 10"),
+    "nine rounds": (lambda c: second(c)["dialog"].pop(), "dialog 2 (image 3): 'dialog' has 9 answered rounds, not 10"),
+    "last round unanswered": (
+        lambda c: second(c)["dialog"][9].pop("answer"),
+        "dialog 2 (image 3): 'dialog' has 9 answered rounds, not 10",
+    ),
+    "image beyond 64 bits": (
+        lambda c: second(c).__setitem__("image_id", 2**63),
+        "dialog 2: 'image_id' is not from 0 to",
+    ),
+    "negative image": (lambda c: second(c).__setitem__("image_id", -1), "dialog 2: 'image_id' is not from 0 to"),
+    "image of a thousand digits": (
+        lambda c: second(c).__setitem__("image_id", 10**999),
+        "dialog 2: 'image_id' is not from 0 to",
+    ),
     "eleven rounds": (
         lambda c: second(c)["dialog"].append(second(c)["dialog"][0]),
         "dialog 2 (image 3): 'dialog' has 11 rounds, not 10",
@@ -157,6 +170,30 @@ def test_dialogs_cut_short_are_left_out_and_counted(tmp_path):
     found = read_visdial(write_json(tmp_path / "v.json", content), "train", "leave-out")
     assert found.image_ids.tolist() == [7, 9]
     assert (found.read, found.refused) == (3, 1)
+
+
+@pytest.mark.parametrize("unanswered", [{"question": 0}, {"question": 0, "answer": None}])
+def test_a_last_round_without_an_answer_is_cut_short(tmp_path, unanswered):
+    """So end the dialogs of the 1.0 test split, those of ten rounds too."""
+    content = document(images=(7, 3, 9))
+    content["data"]["dialogs"][1]["dialog"][9] = unanswered
+    found = read_visdial(write_json(tmp_path / "v.json", content), "train", "leave-out")
+    assert found.image_ids.tolist() == [7, 9]
+    assert (found.read, found.refused) == (3, 1)
+
+
+def test_an_answer_missing_before_others_is_damage_even_so(tmp_path):
+    path = write_json(tmp_path / "v.json", broken(lambda c: second(c)["dialog"][4].pop("answer")))
+    with pytest.raises(InputError, match="round 5: 'answer' is missing"):
+        read_visdial(path, "train", "leave-out")
+
+
+def test_a_number_too_long_to_read_is_one_line(tmp_path):
+    path = tmp_path / "v.json"
+    path.write_text(json.dumps(document()).replace('"image_id": 3', f'"image_id": {"9" * 5000}'))
+    with pytest.raises(InputError, match=r"v\.json: not JSON .*digits") as caught:
+        read_visdial(path, "train")
+    assert "\n" not in str(caught.value)
 
 
 def test_an_answer_may_be_empty(tmp_path):

@@ -21,6 +21,8 @@ from cooperation.files import InputError
 from cooperation.messages import ROUNDS, Ints
 
 OPTIONS = 100
+LARGEST = np.iinfo(np.int64).max
+"""The largest image id that can be stored."""
 REMEDY = "download the file again or correct it"
 # What JSON calls the types that are asked for; options are packed while they are read, see `_compact`.
 KINDS = {dict: "an object", list: "a list", array: "a list", str: "a text", int: "a whole number"}
@@ -50,9 +52,9 @@ class VisDial:
 def read_visdial(path: Path, split: str, cut_short: str = "stop") -> VisDial:
     """Read and check a file (.json, or .zip that holds one) whose split's name begins with `split`.
 
-    A dialog cut short has fewer than ten answered rounds, as those of the 1.0 test split: it is an error
-    (`cut_short` = stop) or left out and counted (leave-out), never padded. Raises `InputError` with one line
-    naming file, dialog and round (counted from 1) and field. An answer may be empty, a question may not.
+    A dialog cut short has fewer than ten answered rounds, as those of the 1.0 test split, whose last round has no
+    answer: it is an error (`cut_short` = stop) or left out and counted (leave-out), never padded. Raises `InputError`
+    with one line naming file, dialog and round (counted from 1) and field. An answer may be empty, a question may not.
     """
     top = _parsed(path)
     data = _get(top, "data", dict, f"{path}")
@@ -97,7 +99,10 @@ def read_visdial(path: Path, split: str, cut_short: str = "stop") -> VisDial:
 def _parsed(path: Path) -> Any:
     try:
         return json.loads(read_json_text(path), object_hook=_compact)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except InputError:
+        raise
+    # Of a number of thousands of digits, json raises a bare ValueError.
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON or cut short ({error}); download it again") from error
 
 
@@ -142,6 +147,8 @@ def _check_storable(text: str, place: str) -> None:
 
 def _image_id(dialog: Any, seen: Mapping[int, int], place: str) -> int:
     image: int = _get(dialog, "image_id", int, place)
+    if not 0 <= image <= LARGEST:
+        raise InputError(f"{place}: 'image_id' is not from 0 to {LARGEST}; {REMEDY}")
     if image in seen:
         raise InputError(f"{place}: 'image_id' {image} is that of dialog {seen[image]} already; {REMEDY}")
     return image
@@ -150,14 +157,21 @@ def _image_id(dialog: Any, seen: Mapping[int, int], place: str) -> int:
 def _complete(rounds: list[Any], place: str, cut_short: str) -> bool:
     if len(rounds) > ROUNDS:
         raise InputError(f"{place}: 'dialog' has {len(rounds)} rounds, not {ROUNDS}; {REMEDY}")
-    if len(rounds) == ROUNDS:
+    answered = len(rounds)
+    while answered and _unanswered(rounds[answered - 1]):
+        answered -= 1
+    if answered == ROUNDS:
         return True
     if cut_short == "stop":
         raise InputError(
-            f"{place}: 'dialog' has {len(rounds)} rounds, not {ROUNDS}; "
+            f"{place}: 'dialog' has {answered} answered rounds, not {ROUNDS}; "
             "download the file again or leave such dialogs out with --cut-short leave-out"
         )
     return False
+
+
+def _unanswered(found: Any) -> bool:
+    return isinstance(found, dict) and found.get("answer") is None
 
 
 def _rounds(rounds: list[Any], texts: Mapping[str, list[str]], place: str) -> tuple[list[int], list[int]]:
