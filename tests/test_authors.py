@@ -93,6 +93,10 @@ def rewrite(name, array):
 BROKEN = {
     "row beyond the images": (change("img_pos_train", 1, 3), "img_pos_train: dialog 2: row 3 is none of the 3 images"),
     "negative row": (change("img_pos_val", 0, -1), "img_pos_val: dialog 1: row -1 is none of the 2 images"),
+    "row given twice": (
+        change("img_pos_train", 2, 2),
+        "img_pos_train: dialog 3: row 2 is that of dialog 1 already",
+    ),
     "length beyond the width": (
         change("ques_length_train", (1, 4), 21),
         "ques_train: dialog 2, round 5: a length that is not 0 to 20",

@@ -35,7 +35,10 @@ def read_params(path: Path) -> Vocabulary:
 
 
 def read_data(path: Path, split: str, vocabulary: Vocabulary, rows: int) -> Dialogs:
-    """The dialogs of a split; an image's id is its row in `data_img.h5` (0 ≤ `img_pos` < rows) plus `FIRST_ROW`."""
+    """The dialogs of a split; an image's id is its row in `data_img.h5` (0 ≤ `img_pos` < rows) plus `FIRST_ROW`.
+
+    Every dialog has an image of its own.
+    """
     with opened(path) as file:
         positions = file[f"img_pos_{split}"][:].astype(np.int64)
         names = {field: f"{part}_{split}" for field, part in PARTS.items()}
@@ -49,13 +52,24 @@ def read_data(path: Path, split: str, vocabulary: Vocabulary, rows: int) -> Dial
         if lengths.shape != leading or tokens.shape[:-1] != leading:
             raise InputError(f"{place}: {tokens.shape} tokens, {lengths.shape} lengths, not {leading}; {REMEDY}")
         _check_messages(place, tokens, lengths, len(vocabulary.words))
-    for dialog in np.flatnonzero((positions < 0) | (positions >= rows))[:1]:
-        raise InputError(
-            f"{path}: img_pos_{split}: dialog {dialog + 1}: row {positions[dialog]} is none of the {rows} images; "
-            "give the data_img.h5 that belongs to it"
-        )
+    _check_positions(f"{path}: img_pos_{split}", positions, rows)
     parts = {field: Messages(*(array.astype(np.int32) for array in pair)) for field, pair in arrays.items()}
     return Dialogs(positions + FIRST_ROW[split], **parts)
+
+
+def _check_positions(place: str, positions: Ids, rows: int) -> None:
+    for dialog in np.flatnonzero((positions < 0) | (positions >= rows))[:1]:
+        raise InputError(
+            f"{place}: dialog {dialog + 1}: row {positions[dialog]} is none of the {rows} images; "
+            "give the data_img.h5 that belongs to it"
+        )
+    # Dialogs of one image would share their randomness and each other's place among the candidates.
+    _, first, inverse = np.unique(positions, return_index=True, return_inverse=True)
+    for dialog in np.flatnonzero(first[inverse] != np.arange(len(positions)))[:1]:
+        raise InputError(
+            f"{place}: dialog {dialog + 1}: row {positions[dialog]} is that of dialog "
+            f"{first[inverse[dialog]] + 1} already; {REMEDY}"
+        )
 
 
 def _check_messages(place: str, tokens: Ids, lengths: Ids, words: int) -> None:
