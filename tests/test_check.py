@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -80,6 +81,14 @@ def test_what_is_there_is_described(here, monkeypatch, capsys):
     # What of a file is there already does not come again.
     assert f" {700 + 2 * 2 * 4096 * 4:,} bytes" in line(lines, "disk")
     assert "at least" not in line(lines, "disk")
+
+
+def test_pictures_are_counted_as_a_number(here):
+    album(here / "data/real/raw/train2014.zip", {7: jpeg(picture()), 3: jpeg(picture(1))})
+    found = {each.name: each for each in preflight.inspect(*read_dataset(settings()), here / "data/real/raw")}
+    assert (found["train2014.zip"].pictures, found["val2014.zip"].pictures) == (2, 0)
+    renamed = [replace(each, holds="") for each in found.values()]
+    assert preflight.room(renamed, here / "data/real/raw")[0] == 2 * 2 * 4096 * 4
 
 
 def test_features_that_are_there_need_no_room(here, monkeypatch, capsys):

@@ -25,7 +25,8 @@ class Input:
     """One file that is needed.
 
     state: in words; size: bytes, 0 where unknown; to_come: bytes that are still to be downloaded; sha256: as recorded
-    when it was checked; holds: what is in it; problem: why it can be neither used nor obtained, "" if it can.
+    when it was checked; holds: what is in it, in words; pictures: how many are in it, 0 where unknown; problem: why it
+    can be neither used nor obtained, "" if it can.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Input:
     to_come: int = 0
     sha256: str = ""
     holds: str = ""
+    pictures: int = 0
     problem: str = ""
 
 
@@ -76,26 +78,26 @@ def _found(name: str, path: Path, source: Source, state: str) -> Input:
     size = path.stat().st_size
     record = path.with_name(path.name + ".sha256")
     sha256 = "".join(record.read_text().split()[:1]) if record.exists() else ""
-    holds, problem = "", ""
+    holds, pictures, problem = "", 0, ""
     if source.size and size != source.size:
         problem = f"{path}: {size:,} bytes instead of {source.size:,}; delete it or move it away"
     elif sha256 and not sha256.startswith(source.sha256):
         problem = f"{path}: its sha256 is {sha256}, published is {source.sha256}; delete it or move it away"
     else:
         try:
-            holds = CONTENTS[name](path) if name in CONTENTS else ""
+            if name in ARCHIVES[2:]:
+                pictures = len(picture_names(path))
+                holds = f"{pictures:,} pictures"
+            elif name in CONTENTS:
+                holds = CONTENTS[name](path)
         except InputError as error:
             problem = str(error)
-    return Input(name, path, state, size, 0, sha256, holds, problem)
+    return Input(name, path, state, size, 0, sha256, holds, pictures, problem)
 
 
 def _dialogs(path: Path) -> str:
     key = '"image_id"'
     return f"{read_json_text(path).count(key):,} dialogs"
-
-
-def _pictures(path: Path) -> str:
-    return f"{len(picture_names(path)):,} pictures"
 
 
 def _tokens(path: Path) -> str:
@@ -120,7 +122,6 @@ def _words(path: Path) -> str:
 
 CONTENTS: Mapping[str, Callable[[Path], str]] = {
     **dict.fromkeys((*ARCHIVES[:2], "dialogs"), _dialogs),
-    **dict.fromkeys(ARCHIVES[2:], _pictures),
     "data": _tokens,
     "images": _vectors,
     "params": _words,
@@ -142,8 +143,7 @@ def _feature_bytes(found: Input) -> int:
         return found.size
     if found.name not in ARCHIVES[2:]:
         return 0
-    pictures = int(found.holds.split()[0].replace(",", "")) if found.holds else found.size // MEAN_PICTURE
-    return pictures * FEATURE_BYTES
+    return (found.pictures or found.size // MEAN_PICTURE) * FEATURE_BYTES
 
 
 def gpus() -> list[str]:
