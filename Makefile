@@ -3,13 +3,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: all test check lock clean
+.PHONY: all test check system lock clean
 all: .venv/installed
 	snakemake --cores all
 
 # Two files of tests at a time.
-test: check
-	pytest -n 2 --dist loadfile
+test: check system
+	pytest -n 2 --dist loadfile -rs
 
 check: .venv/installed
 	ruff check
@@ -18,6 +18,17 @@ check: .venv/installed
 	lint-imports
 	snakefmt --check Snakefile workflow
 	snakemake --lint
+
+# Programs that some tests need and no Python package has: a cluster, an SSH server, a browser. Tests say what is missing.
+PROGRAMS := slurmctld:slurm-wlm munged:munge sshd:openssh-server chromium:chromium
+system:
+	@missing=; for pair in $(PROGRAMS); do \
+		PATH="$$PATH:/usr/sbin" command -v $${pair%%:*} > /dev/null || missing="$$missing $${pair##*:}"; done; \
+	if [ -z "$$missing" ]; then exit; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $$missing \
+		|| echo "Not installed:$$missing. The tests that need them are skipped."; \
+	else echo "Not installed, which needs root and apt-get:$$missing. The tests that need them are skipped."; fi
 
 .venv/installed: requirements.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11")'
@@ -30,6 +41,7 @@ check: .venv/installed
 lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --extra dev \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" pyproject.toml -o requirements.txt
+	python workflow/envs/lock.py
 
 # What the workflow made; the environment stays.
 clean:

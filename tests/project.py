@@ -26,10 +26,9 @@ class Project:
         (self.folder / "config.yaml").write_text(yaml.safe_dump(config))
 
     def snakemake(self, *words):
-        command = [sys.executable, "-m", "snakemake", "--cores", "2", *words]
-        # The copy's own sources are the ones that run, by the Python that runs the tests.
-        environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-        environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment["PATH"]])
+        return self.run(sys.executable, "-m", "snakemake", "--cores", "2", *words)
+
+    def run(self, *command):
         return subprocess.run(
             command,
             cwd=self.folder,
@@ -37,8 +36,14 @@ class Project:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env=environment,
+            env=self.environment(),
         )
+
+    def environment(self):
+        """The copy's own sources are the ones that run, by the Python that runs the tests."""
+        environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+        environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment["PATH"]])
+        return environment
 
     def jobs(self, *words):
         """What a dry run would do: rule → number of jobs."""

@@ -1,0 +1,197 @@
+"""The workflow under DVC: what either of them made the other leaves alone; versions go to a remote and come back."""
+
+import getpass
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+from reduced import CONFIG
+from versioned import Versioned
+
+NOTHING = "Nothing to be done"
+SKIPPED = "Data and pipelines are up to date."
+PROGRESS = "checkpoints/small/round-seed1.progress.safetensors"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """Version v1, made by snakemake alone and recorded by DVC; it has a remote in a folder."""
+    folder = tmp_path_factory.mktemp("versions")
+    made = Versioned(folder / "mine", CONFIG)
+    done = made.run("snakemake")
+    assert done.returncode == 0, done.stdout[-5000:]
+    assert NOTHING in made.dvc("repro")
+    made.dvc("remote", "add", "--default", "folder", str(folder / "remote"))
+    made.commit("v1")
+    made.dvc("push")
+    return made
+
+
+@pytest.fixture(scope="module")
+def second(project):
+    """Version v2, whose second model learns longer: made by `dvc repro`, killed while it trains and started again."""
+    with config_of(project) as config:
+        config["datasets"]["small"]["training"]["round"]["epochs"] = 40
+    process = project.dvc_in_background("repro")
+    while not (project.folder / PROGRESS).exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert (project.folder / PROGRESS).exists()
+    assert "--unlock" in project.run("snakemake").stdout
+    project.run("snakemake", "--unlock")
+    project.said = project.dvc("repro")
+    project.commit("v2")
+    project.dvc("push")
+    return project
+
+
+@contextmanager
+def config_of(project):
+    """The project's configuration, to be changed."""
+    path = project.folder / "config.yaml"
+    config = yaml.safe_load(path.read_text())
+    yield config
+    project.configure(config)
+
+
+def scramble_times(folder):
+    """As a checkout leaves them: in no order that says anything."""
+    moment = random.Random(1)
+    for path in folder.rglob("*"):
+        if path.is_file() and ".git" not in path.parts:
+            os.utime(path, (moment.uniform(1e9, 1.7e9),) * 2)
+
+
+def restored(project, folder, *words):
+    """A colleague's clone, with all that `dvc pull` brings."""
+    clone = project.clone(folder)
+    clone.dvc("pull", *words)
+    scramble_times(folder)
+    return clone
+
+
+def test_dvc_has_nothing_to_do_after_snakemake(project):
+    assert SKIPPED in project.dvc("repro")
+    assert project.git("status", "--porcelain") == ""
+
+
+def test_what_dvc_made_snakemake_leaves_alone(second):
+    assert "1 of 1 steps" not in second.said
+    assert NOTHING in second.run("snakemake").stdout
+    assert SKIPPED in second.dvc("repro")
+
+
+def test_a_killed_training_goes_on_after_its_last_epoch(second):
+    log = (second.folder / "logs/small/train_round-seed1.log").read_text()
+    assert int(re.search(r"continuing after epoch (\d+)", log)[1]) > 0
+    assert re.findall(r"localrule (train|encode|extract|play):", second.said) == ["train", "play", "play"]
+
+
+def test_a_colleague_pulls_and_has_nothing_to_do(second, tmp_path):
+    clone = restored(second, tmp_path / "theirs")
+    assert NOTHING in clone.run("snakemake").stdout
+    assert SKIPPED in clone.dvc("repro")
+    # Nor has a part of it more to do than at home.
+    edited = clone.folder / "src/cooperation/tables.py"
+    edited.write_text(edited.read_text() + "\n# An edit.\n")
+    jobs = set(clone.jobs())
+    assert "table" in jobs
+    assert not jobs & {"miniature", "encode", "extract", "normalise", "train", "play", "figure"}
+
+
+def test_an_old_version_comes_back_with_nothing_to_do(second, tmp_path):
+    clone = restored(second, tmp_path / "theirs", "--all-tags")
+    clone.git("checkout", "--quiet", "v1")
+    clone.dvc("checkout")
+    assert NOTHING in clone.run("snakemake").stdout
+    assert SKIPPED in clone.dvc("repro")
+
+
+def test_metrics_are_mpr_by_condition_and_round(second):
+    [found] = json.loads(second.dvc("metrics", "show", "--json"))[""]["data"].values()
+    summary = pd.read_csv(second.folder / "reports/small/mpr.csv")
+    shown = summary[summary["round"].isin([0, 1, 10])]
+    assert len(shown) == 30
+    for row in shown.itertuples():
+        assert found["data"][row.model][row.reading][row.condition][f"round {row.round}"] == row.mpr
+
+
+def test_metrics_and_plots_compare_versions(second):
+    [changed] = json.loads(second.dvc("metrics", "diff", "v1", "--json")).values()
+    assert {name.split(".")[0] for name in changed} == {"round"}
+    folder = second.folder / "dvc_plots"
+    second.dvc("plots", "diff", "v1", "--out", str(folder))
+    page = (folder / "index.html").read_text()
+    assert "mean percentile rank" in page
+    for name in ("answer-from5-p0.8", "v1", "workspace"):
+        assert f'"{name}"' in page
+
+
+def test_an_experiment_with_a_changed_setting(second):
+    said = second.dvc(
+        "exp", "run", "--name", "later", "--set-param", "config.yaml:conditions.dialog.image-from5.start=9"
+    )
+    assert re.findall(r"localrule (train|encode|extract|play):", said) == ["play"]
+    [changed] = json.loads(second.dvc("exp", "diff", "v2", "later", "--json"))["metrics"].values()
+    assert all(name.startswith("dialog.written.image-from5.") for name in changed)
+    second.git("checkout", "--quiet", "--force", "v2")
+    second.dvc("checkout", "--force")
+
+
+@pytest.fixture
+def ssh_server(tmp_path):
+    """An sshd on a free port of the loopback interface that knows one key."""
+    program = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin")
+    if program is None:
+        pytest.skip("sshd is not installed (Debian: openssh-server)")
+    for name in ("host", "user"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / name], check=True)
+    if os.getuid() == 0:
+        Path("/run/sshd").mkdir(exist_ok=True)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    settings = {
+        "ListenAddress": f"127.0.0.1:{port}",
+        "HostKey": tmp_path / "host",
+        "AuthorizedKeysFile": tmp_path / "user.pub",
+        "PidFile": tmp_path / "pid",
+        "StrictModes": "no",
+        "PermitRootLogin": "yes",
+        "UsePAM": "no",
+        "Subsystem": "sftp internal-sftp",
+    }
+    (tmp_path / "settings").write_text("".join(f"{key} {value}\n" for key, value in settings.items()))
+    with subprocess.Popen([program, "-D", "-e", "-f", tmp_path / "settings"], stderr=subprocess.PIPE) as process:
+        for line in process.stderr:
+            if b"listening" in line:
+                break
+        yield port, tmp_path / "user"
+        process.terminate()
+
+
+def test_a_remote_over_ssh(second, ssh_server, tmp_path):
+    port, key = ssh_server
+    second.dvc("remote", "add", "--local", "ssh", f"ssh://127.0.0.1:{port}{tmp_path}/far")
+    for name, value in {"user": getpass.getuser(), "keyfile": str(key)}.items():
+        second.dvc("remote", "modify", "--local", "ssh", name, value)
+    second.dvc("push", "--remote", "ssh")
+    assert any((tmp_path / "far/files/md5").iterdir())
+    clone = second.clone(tmp_path / "theirs")
+    shutil.copy(second.folder / ".dvc/config.local", clone.folder / ".dvc")
+    clone.dvc("pull", "--remote", "ssh")
+    scramble_times(clone.folder)
+    assert NOTHING in clone.run("snakemake").stdout
