@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from cooperation.conditions import CHANNELS
 from cooperation.messages import Messages
 from cooperation.results import Result, write_result
 from cooperation.statistics import Scores, summarise
@@ -28,6 +29,14 @@ DIALOG = [
 ROUND = ["none", "negation-from1", "negation-from2", "negation-from4", "negation-from6", "negation-from8"]
 
 
+def settings_of(condition):
+    """The settings that a condition's name in `DIALOG` and `ROUND` stands for, as JSON; the rest is left out."""
+    channel = condition.partition("-")[0]
+    given = {"channel": channel if channel in CHANNELS else "none", "facts": "reading"}
+    given |= {"script": "dialog"} if channel == "human" else {}
+    return json.dumps(given | ({"facts": "bare"} if condition.endswith("-bare") else {}))
+
+
 def made_result(ranks, model="dialog", seed=1, reading="written", condition="none", heard=None, **attributes):
     """A result with these ranks [dialogs, 11] in which every message is `a red cube EOS`."""
     dialogs = len(ranks)
@@ -46,7 +55,7 @@ def made_result(ranks, model="dialog", seed=1, reading="written", condition="non
         zeros + 3,
         **said,
         **heard,
-        attributes=names | features | {"settings": "{}", "candidates": 100} | attributes,
+        attributes=names | features | {"settings": settings_of(condition), "candidates": 100} | attributes,
     )
 
 

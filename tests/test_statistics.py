@@ -1,85 +1,20 @@
+import json
+
 import numpy as np
 import pytest
 from fakes import made_result, made_scores, made_summary
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from cooperation.files import InputError
 from cooperation.results import read_ranks, read_result, write_result
 from cooperation.statistics import (
     SUMMARY,
     Scores,
-    _draws,
-    _poisson_steps,
     across_seeds,
-    interval,
     only_dataset,
     read_summary,
-    resampled_means,
+    refuse_several_games,
     summarise,
 )
-
-
-def plain_means(values, resamples, seed):
-    """The slow reference: draw rows with replacement, average."""
-    generator = np.random.default_rng(seed)
-    rows = len(values)
-    return np.array([values[generator.integers(0, rows, rows)].mean(0) for _ in range(resamples)])
-
-
-@given(rows=st.integers(1, 300), samples=st.integers(1, 5), seed=st.integers(0, 99))
-@settings(max_examples=50, deadline=None)
-def test_each_sample_draws_as_many_rows_as_there_are(rows, samples, seed):
-    counts = _draws(rows, samples, [seed, 0])
-    assert counts.shape == (samples, rows)
-    assert (counts.sum(1) == rows).all()
-    assert (counts == counts.round()).all()
-    assert counts.min() >= 0
-
-
-def test_poisson_steps_are_the_distribution_function():
-    steps = np.append(_poisson_steps(0.9), 2**16) / 2**16
-    # P(X ≤ 0), P(X ≤ 1), P(X ≤ 2) of a Poisson variable of mean 0.9, by hand.
-    assert steps[:3] == pytest.approx([0.40657, 0.77248, 0.93714], abs=1e-5)
-
-
-@pytest.mark.parametrize("rows", [2, 30, 4000])
-def test_draws_are_multinomial(rows):
-    """Mean 1, variance 1 − 1/n, correlation −1/(n − 1) between rows: what drawing n of n with replacement gives."""
-    samples = 40_000 if rows < 100 else 1000
-    counts = _draws(rows, samples, [3, 0])
-    error = 4 / np.sqrt(counts.size if rows > 2 else samples)
-    assert counts.var(0).mean() == pytest.approx(1 - 1 / rows, abs=2 * error)
-    # The count 0 has probability (1 − 1/n)^n, the count 1 has (1 − 1/n)^(n−1).
-    assert (counts == 0).mean() == pytest.approx((1 - 1 / rows) ** rows, abs=error)
-    assert (counts == 1).mean() == pytest.approx((1 - 1 / rows) ** (rows - 1), abs=error)
-    # No row is favoured: the column means of fair draws scatter by 1/√samples.
-    assert counts.mean(0).std() < 1.3 * max(1, 2 / np.sqrt(rows)) / np.sqrt(samples)
-
-
-def test_resampled_means_agree_with_the_plain_reference():
-    values = np.random.default_rng(1).exponential(10, (25, 3))
-    ours, plain = resampled_means(values, 20_000, 5), plain_means(values, 20_000, 6)
-    assert ours.mean(0) == pytest.approx(values.mean(0), abs=0.1)
-    # The covariance of bootstrap means is known exactly; its error from 20,000 samples is below 3/√20,000.
-    assert np.cov(ours.T) == pytest.approx(np.cov(values.T, bias=True) / 25, rel=0.05, abs=0.09)
-    # A skewed sample has a skewed interval; a normal approximation would be symmetric.
-    assert interval(ours) == pytest.approx(interval(plain), abs=0.15)
-
-
-def test_resampled_means_of_a_constant_and_of_paired_columns():
-    values = np.array([[1.0, 2.0, 50.0], [3.0, 4.0, 50.0], [9.0, 10.0, 50.0]])
-    means = resampled_means(values, 500)
-    assert means[:, 2] == pytest.approx(50)
-    assert means[:, 1] - means[:, 0] == pytest.approx(1)
-
-
-def test_resampled_means_depend_on_the_seed_but_not_on_the_threads():
-    values = np.random.default_rng(1).random((40, 2))
-    first = resampled_means(values, 1000, 1, threads=1)
-    assert (first == resampled_means(values, 1000, 1, threads=3)).all()
-    assert first.shape == (1000, 2)
-    assert (first != resampled_means(values, 1000, 2)).any()
 
 
 def test_summary_of_a_hand_made_world():
@@ -121,6 +56,42 @@ def test_several_seeds_give_their_mean_and_range():
     assert len(rows) == 2 * 11
 
 
+def test_the_mean_over_seeds_is_one_of_tampering_too():
+    summary = summarise([made_scores(np.zeros((2, 11)), seed=seed) for seed in (1, 2, 3)], 20)
+    assert set(summary["seed"]) == {"1", "2", "3", "mean"}
+    assert set(summary["tampered_messages"]) == {2.0}
+    assert set(summary["tampered_tokens"]) == {3.0}
+
+
+def test_the_gap_of_bare_facts_is_to_the_game_with_bare_facts():
+    """Bare facts cost 10, noise 5 more: the gap to what reads facts as in training would be 15."""
+    ranks = np.full((4, 11), 10.0)
+    lost = {"none": 0, "image": 2, "none-bare": 10, "image-bare": 15, "human": 1}
+    rows = summarise([made_scores(ranks + more, condition=name) for name, more in lost.items()], 20)
+    last = rows[rows["round"] == 10].set_index("condition")["gap"]
+    assert last.to_dict() == pytest.approx({"none": 0, "image": 2, "none-bare": 0, "image-bare": 5, "human": 1})
+
+
+def test_a_gap_without_its_control_is_refused():
+    scores = [made_scores(np.zeros((2, 11)), f"{name}.h5", condition=name) for name in ("none", "human", "image-bare")]
+    with pytest.raises(InputError, match=r"image-bare\.h5: no result without tampering with facts bare for its model"):
+        summarise(scores, 20)
+
+
+@pytest.mark.parametrize("settings", [{"chanel": "image"}, ["image"]])
+def test_settings_of_another_version_are_refused(settings):
+    with pytest.raises(InputError, match=r"x\.h5: its settings are of another version .*; play it again"):
+        made_scores(np.zeros((2, 11)), settings=json.dumps(settings))
+
+
+@pytest.mark.parametrize("other", [{"model": "round"}, {"reading": "released"}])
+def test_several_models_or_readings_are_refused_where_none_is_named(other):
+    ranks = np.zeros((2, 11))
+    refuse_several_games([made_scores(ranks), made_scores(ranks, seed=2)])
+    with pytest.raises(InputError, match=r"b\.h5: model .*, but a\.h5 has model dialog as written; give those of one"):
+        refuse_several_games([made_scores(ranks, "a.h5"), made_scores(ranks, "b.h5", **other)])
+
+
 def test_one_seed_is_reported_as_it_is():
     summary = made_summary(50)
     assert across_seeds(summary).equals(summary)
@@ -132,8 +103,8 @@ def test_one_seed_is_reported_as_it_is():
         ({"condition": "none"}, r"b\.h5: the same condition as a\.h5"),
         ({"condition": "image-from1", "candidates": 50}, "50 candidates, but a.h5 has miniature with 100"),
         ({"condition": "image-from1", "dataset": "genuine"}, "summarise them apart"),
-        ({"condition": "image-from1", "seed": 2}, "no result of `none` for its model, seed and reading"),
-        ({"condition": "image-from1", "reading": "released"}, "no result of `none`"),
+        ({"condition": "image-from1", "seed": 2}, "no result without tampering for its model, seed and reading"),
+        ({"condition": "image-from1", "reading": "released"}, "no result without tampering"),
     ],
 )
 def test_results_that_do_not_belong_together_are_refused(changes, message):

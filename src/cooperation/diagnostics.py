@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 
 from cooperation import talk
+from cooperation.bootstrap import Doubles, interval, resampled_means
 from cooperation.claims import game_evidence
-from cooperation.experiments import READINGS, SWAPPED, Condition
+from cooperation.conditions import READINGS, SWAPPED, Condition
 from cooperation.files import InputError
 from cooperation.messages import Messages
 from cooperation.paper import read_columns
-from cooperation.statistics import Doubles, Scores, interval, readings, resampled_means
+from cooperation.statistics import Scores, control_of, readings
 
 COLUMNS = {
     "dataset": "str",
@@ -55,15 +56,15 @@ Cell = dict[str, Any]
 
 def diagnose(
     scores: Sequence[Scores],
-    conditions: Mapping[tuple[str, str], Condition],
     talks: Mapping[tuple[str, int, str], talk.Talk],
     resamples: int,
     seed: int,
 ) -> pd.DataFrame:
     """All diagnostics that the results allow, columns as in `COLUMNS`.
 
-    conditions: (model, name) → what was done. talks: (row of `TALKS`, seed, reading) → what was said there.
+    talks: (row of `TALKS`, seed, reading) → what was said there.
     """
+    conditions = {(score.model, score.condition): score.done for score in scores}
     named = game_evidence(scores, resamples, seed)
     games: dict[tuple[str, str, Condition], Doubles] = {}
     for (model, reading, name), drawn in named.items():
@@ -73,7 +74,7 @@ def diagnose(
         *(cell for reading in names for cell in _swap(games, reading)),
         *_talk(games, talks, names, resamples, seed),
         *_facts(games),
-        *_readings(named, conditions),
+        *_readings(games, conditions),
     ]
     if not cells:
         raise InputError("the results allow no diagnostics; play swaps, `human`, other facts or both readings")
@@ -92,10 +93,10 @@ def _cell(table: str, reading: str, row: str, column: str, drawn: Doubles) -> Ce
     return place | {"value": float(drawn[0]), "low": float(low), "high": float(high)}
 
 
-def _gap(games: Games, reading: str, condition: Condition) -> Doubles | None:
+def _gap(games: Games, reading: str, condition: Condition, model: str = MODEL) -> Doubles | None:
     """The gap at round 10 to the game that differs only in that nothing is tampered with."""
-    control = games.get((MODEL, reading, Condition(facts=condition.facts)))
-    mine = games.get((MODEL, reading, condition))
+    played = {other: drawn for (who, where, other), drawn in games.items() if (who, where) == (model, reading)}
+    control, mine = control_of(condition, played), played.get(condition)
     return None if control is None or mine is None else control[:, -1] - mine[:, -1]
 
 
@@ -130,14 +131,11 @@ def _facts(games: Games) -> Iterator[Cell]:
                 yield _cell("facts", written, row, "as released − bare", as_released - bare)
 
 
-def _readings(
-    named: Mapping[tuple[str, str, str], Doubles], conditions: Mapping[tuple[str, str], Condition]
-) -> Iterator[Cell]:
+def _readings(games: Games, conditions: Mapping[tuple[str, str], Condition]) -> Iterator[Cell]:
     for (model, name), condition in conditions.items():
-        found = [(named.get((model, reading, "none")), named.get((model, reading, name))) for reading in READINGS]
-        if condition.channel == "none" or any(drawn is None for pair in found for drawn in pair):
+        written, released = (_gap(games, reading, condition, model) for reading in READINGS)
+        if condition.channel == "none" or written is None or released is None:
             continue
-        written, released = (control[:, -1] - mine[:, -1] for control, mine in found)  # type: ignore[index]
         columns = {"written": written, "released": released, "released − written": released - written}
         for column, drawn in columns.items():
             yield _cell("readings", "both", name, column, drawn)

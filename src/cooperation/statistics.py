@@ -1,23 +1,21 @@
 """Mean percentile ranks with 95 % intervals by paired bootstrap over dialogs; pure functions of arrays."""
 
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, factorial, sqrt
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from cooperation.bootstrap import RESAMPLES, Doubles, Singles, interval, resampled_means
+from cooperation.conditions import Condition
 from cooperation.files import InputError
-from cooperation.paper import CONTROL, READING_TITLES, read_columns
+from cooperation.paper import READING_TITLES, read_columns
 from cooperation.results import Result
 
-RESAMPLES = 10_000
-LEVEL = (2.5, 97.5)
-"""Percentiles of the resampled means that bound the interval."""
 MEAN = "mean"
 """Stands in the column `seed` for the mean over several training seeds."""
 
@@ -41,24 +39,22 @@ SUMMARY = {
     "gap_highest": "float64",
     "queries": "int64",
     "candidates": "int64",
-    "tampered_messages": "int64",
-    "tampered_tokens": "int64",
+    "tampered_messages": "float64",
+    "tampered_tokens": "float64",
     "resamples": "int64",
 }
 """Columns of the table that `summarise` makes and their types."""
 
-Doubles = npt.NDArray[np.float64]
-Singles = npt.NDArray[np.float32]
-BLOCK = 128
-"""Samples that one thread draws at a time: 20 MB of counts at 40,000 dialogs."""
+Played = TypeVar("Played")
 
 
 @dataclass(frozen=True)
 class Scores:
     """What the statistics need of one result.
 
-    path: the result's file, for messages. percentiles: [dialogs, 11] percentile ranks after rounds 0–10.
-    tampered_messages, tampered_tokens: [11] counts a round.
+    path: the result's file, for messages. done: what was done in the condition. training: how the bots were trained,
+    JSON. percentiles: [dialogs, 11] percentile ranks after rounds 0–10. tampered_messages, tampered_tokens: [11]
+    counts a round.
     """
 
     path: Path
@@ -67,6 +63,8 @@ class Scores:
     seed: int
     reading: str
     condition: str
+    done: Condition
+    training: str
     candidates: int
     image_ids: npt.NDArray[np.int64]
     percentiles: Singles
@@ -80,6 +78,8 @@ class Scores:
         return cls(
             path,
             seed=int(result.attributes["seed"]),
+            done=_done(path, result),
+            training=result.attributes.get("training", "{}"),
             candidates=int(result.attributes["candidates"]),
             image_ids=result.image_ids,
             percentiles=result.percentiles.astype(np.float32),
@@ -91,82 +91,53 @@ class Scores:
     @property
     def key(self) -> tuple[str, int, str, str]:
         """Model, seed, reading and condition."""
-        return self.model, self.seed, self.reading, self.condition
+        return *self.bots, self.condition
+
+    @property
+    def bots(self) -> tuple[str, int, str]:
+        """Who played, and under which reading: model, seed and reading."""
+        return self.model, self.seed, self.reading
 
 
-def resampled_means(
-    values: npt.NDArray[np.floating], resamples: int = RESAMPLES, seed: int = 0, threads: int | None = None
-) -> Doubles:
-    """Means of `resamples` samples of the rows, drawn with replacement: [rows, columns] → [resamples, columns].
+def _done(path: Path, result: Result) -> Condition:
+    """What was done, from the result's own settings."""
+    try:
+        return Condition(**json.loads(result.attributes["settings"]))
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise InputError(f"{path}: {error}") from error
+        raise InputError(f"{path}: its settings are of another version ({error}); play it again") from error
 
-    All columns share the draws, so differences of columns are paired. Instead of 10,000 × rows indices, the number
-    of times that each row is drawn is made directly (`_draws`), then one matrix product sums all columns. Values are
-    centred first, so that single precision suffices. The result depends on `seed`, not on `threads` (default: all).
+
+def control_of(condition: Condition, played: Mapping[Condition, Played]) -> Played | None:
+    """What a condition's gap is to: of all that the same bots played, the game in which nothing was tampered with.
+
+    They must have talked themselves, and read facts in the condition's format: else the gap would tell of these, too.
     """
-    rows = len(values)
-    centre = values.mean(0, dtype=np.float64)
-    centred = (values - centre).astype(np.float32)
-    sizes = [min(BLOCK, resamples - start) for start in range(0, resamples, BLOCK)]
-
-    def block(number: int) -> Singles:
-        return np.asarray(_draws(rows, sizes[number], [seed, number]) @ centred)
-
-    with ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool:
-        sums = np.concatenate(list(pool.map(block, range(len(sizes)))))
-    return np.asarray(sums / np.float64(rows) + centre)
-
-
-def _draws(rows: int, samples: int, seed: list[int]) -> Singles:
-    """How often each of `rows` rows is drawn in each sample of size `rows`: [samples, rows] multinomial counts.
-
-    Poisson counts, given their total, are multinomial; so rows get Poisson counts (inverse distribution function
-    over 16 random bits, so probabilities are rounded to 1/65536) of a mean a little below 1, and the draws that are
-    still missing are made one by one. A sample that has too many already is made anew.
-    """
-    generator = np.random.Generator(np.random.SFC64(seed))
-    bits = generator.bit_generator
-    steps = _poisson_steps(max(1 - 2 / sqrt(rows), 0))
-    counts = np.zeros((samples, rows), np.float32)
-    tally = np.empty(rows, np.uint8)
-    for sample in counts:
-        missing = -1
-        while missing < 0:
-            uniform = bits.random_raw((rows + 3) // 4).view(np.uint16)[:rows]
-            tally[:] = 0
-            for step in steps:
-                np.add(tally, (uniform >= step).view(np.uint8), out=tally)
-            missing = rows - int(tally.sum(dtype=np.uint32))
-        sample[:] = tally
-        np.add.at(sample, generator.integers(0, rows, missing), np.float32(1))
-    return counts
-
-
-def _poisson_steps(mean: float) -> npt.NDArray[np.uint16]:
-    """Thresholds t0 ≤ t1 ≤ … such that the number of them that 16 random bits reach is Poisson distributed."""
-    probabilities = [exp(-mean) * mean**k / factorial(k) for k in range(12)]
-    steps = np.rint(np.cumsum(probabilities) * 2**16)
-    return np.asarray(steps[steps < 2**16].astype(np.uint16))
-
-
-def interval(draws: Doubles) -> Doubles:
-    """95 % percentile interval of resampled statistics: [resamples, …] → [2, …], low and high."""
-    return np.percentile(draws, LEVEL, axis=0)
+    found = (
+        game
+        for other, game in played.items()
+        if (other.channel, other.script, other.facts) == ("none", "none", condition.facts)
+    )
+    return next(found, None)
 
 
 def summarise(scores: Sequence[Scores], resamples: int = RESAMPLES, seed: int = 0) -> pd.DataFrame:
     """One row a model, seed, reading, condition and round, with intervals over dialogs; columns as in `SUMMARY`.
 
-    round: 0 is the caption alone. mpr with low and high. gap: MPR of `none` of the same model, seed and reading minus
-    this one's in the same round, with gap_low and gap_high (paired). seeds: their number; lowest, highest, gap_lowest
-    and gap_highest are over them. tampered_messages, tampered_tokens: in this round, over all dialogs. Where there are
-    several seeds, rows with seed "mean" give the mean over them, with the interval of that mean over dialogs.
+    round: 0 is the caption alone. mpr with low and high. gap: MPR of the condition's control (`control_of`) of the same
+    model, seed and reading minus this one's in the same round, with gap_low and gap_high (paired). seeds: their number;
+    lowest, highest, gap_lowest and gap_highest are over them. tampered_messages, tampered_tokens: in this round, over
+    all dialogs. Where there are several seeds, rows with seed "mean" give the mean over them (of the tampering,
+    too), with the interval of that mean over dialogs.
     """
+    controlled = _controls(scores)
     means = np.stack(resample(scores, resamples, seed), 1)
     at = {score.key: number for number, score in enumerate(scores)}
     frames = []
     for label, members in _groups(scores):
         own = [at[score.key] for score in members]
-        controls = [at[score.model, score.seed, score.reading, CONTROL] for score in members]
+        controls = [controlled[score.key] for score in members]
         frames.append(_rows(label, members, means[:, own], means[:, controls]))
     return pd.concat(frames, ignore_index=True)
 
@@ -213,8 +184,8 @@ def _rows(label: int | str, members: list[Scores], means: Doubles, controls: Dou
             "gap_highest": gaps[0].max(0),
             "queries": len(first.image_ids),
             "candidates": first.candidates,
-            "tampered_messages": sum(score.tampered_messages for score in members),
-            "tampered_tokens": sum(score.tampered_tokens for score in members),
+            "tampered_messages": np.mean([score.tampered_messages for score in members], 0),
+            "tampered_tokens": np.mean([score.tampered_tokens for score in members], 0),
             "resamples": len(means) - 1,
         }
     )
@@ -248,9 +219,34 @@ def _check(scores: Sequence[Scores]) -> None:
             )
         if not np.array_equal(score.image_ids, first.image_ids):
             raise InputError(f"{score.path}: other dialogs than {first.path}; play both on the same split")
+
+
+def _controls(scores: Sequence[Scores]) -> dict[tuple[str, int, str, str], int]:
+    """Key of each result → number of its control."""
+    played: dict[tuple[str, int, str], dict[Condition, int]] = {}
+    for number, score in enumerate(scores):
+        played.setdefault(score.bots, {}).setdefault(score.done, number)
+    found = {}
     for score in scores:
-        if (score.model, score.seed, score.reading, CONTROL) not in keys:
-            raise InputError(f"{score.path}: no result of `{CONTROL}` for its model, seed and reading; add that file")
+        control = control_of(score.done, played[score.bots])
+        if control is None:
+            format_of = "" if score.done.facts == "reading" else f" with facts {score.done.facts}"
+            raise InputError(
+                f"{score.path}: no result without tampering{format_of} for its model, seed and reading; add that file"
+            )
+        found[score.key] = control
+    return found
+
+
+def refuse_several_games(scores: Sequence[Scores]) -> None:
+    """Refuse results of more than one model or reading, where a table names neither."""
+    for score in scores:
+        first = scores[0]
+        if (score.model, score.reading) != (first.model, first.reading):
+            raise InputError(
+                f"{score.path}: model {score.model} as {score.reading}, but {first.path} has model {first.model} as "
+                f"{first.reading}; give those of one model and reading"
+            )
 
 
 def across_seeds(summary: pd.DataFrame) -> pd.DataFrame:
