@@ -6,13 +6,15 @@ import pytest
 from fakes import all_results, made_scores
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from cooperation.claims import (
-    QUANTITIES,
+    ALL_QUANTITIES,
     VERDICTS,
-    answer_shares,
     check,
+    chosen,
     dialog_evidence,
+    estimate,
     game_evidence,
     judge,
     paper_evidence,
@@ -21,11 +23,9 @@ from cooperation.claims import (
     read_verdicts,
 )
 from cooperation.files import InputError
-from cooperation.messages import Messages
 from cooperation.paper import read_published
 from cooperation.statistics import Scores
 from cooperation.tables import claims_to_html, claims_to_markdown
-from cooperation.text import Vocabulary
 
 PAPER = Path(__file__).parents[1] / "paper"
 
@@ -53,29 +53,98 @@ def test_the_papers_own_numbers_reproduce_its_claims(claims):
     assert reproduced == {
         "caption-falls-most", "question-most-of-the-rest", "caption-recovers", "caption-never-fully", "negation-worse",
         "none-level", "none-flat", "caption-chance", "caption-gap", "image-gap", "answer-gap", "question-gap",
-        "negation-level",
+        "negation-level", "negation-small",
     }  # fmt: skip
     assert set(verdicts.index[verdicts["verdict"] == "not reproduced"]) == {"answer-gap-cells"}
     assert verdicts.loc["answer-gap-cells", "ours"] == 0.9
-    published = verdicts.loc[sorted(reproduced), ["published", "ours"]].astype(float)
+    assert verdicts.loc["negation-small", "ours"] == pytest.approx(0.2)
+    numbers = sorted(reproduced - {"negation-small"})
+    published = verdicts.loc[numbers, ["published", "ours"]].astype(float)
     assert (published["published"] - published["ours"]).abs().max() <= 0.1 + 1e-9
 
 
 def test_quantities_by_hand():
     """Three conditions (rows) in rounds 1 and 10 (columns)."""
     mpr = np.array([[90.0, 94.0], [80.0, 88.0], [70.0, 91.0]])
-    found = {name: float(quantity(mpr)) for name, quantity in QUANTITIES.items()}
+    found = {name: estimate(name, np.stack([mpr] * 4)) for name in ALL_QUANTITIES}
     # Means over the rounds: 92, 84, 80.5.
-    assert found == {
-        "level": pytest.approx(mpr.mean()),
+    expected = {
+        "level": mpr.mean(),
         "gap": 8.0,
-        "change": pytest.approx((4 + 8 + 21) / 3),
+        "change": (4 + 8 + 21) / 3,
         "lead": 80.5 - 92,
         "step": 3.5,
         "spread": 20.0,
     }
-    stacked = np.stack([mpr, mpr + 1])
-    assert all(quantity(stacked).shape == (2,) for quantity in QUANTITIES.values())
+    # Draws that equal the plain value leave no doubt.
+    assert found == {name: pytest.approx((value,) * 3) for name, value in expected.items()}
+
+
+def test_each_condition_in_rounds_of_its_own():
+    games = [np.arange(22.0).reshape(2, 11) + 100 * number for number in range(2)]
+    assert chosen(games, "1 10").tolist() == [[[1, 10], [101, 110]], [[12, 21], [112, 121]]]
+    assert chosen(games, "8-10; 9-10")[0].tolist() == [pytest.approx(row, nan_ok=True) for row in (
+        [8, 9, 10], [np.nan, 109, 110]
+    )]  # fmt: skip
+    # Round 8 parts them furthest, but only the first is there.
+    games[1] = games[0] + [0, 0, 0, 0, 0, 0, 0, 0, 50, 3, 2]
+    assert estimate("spread", chosen(games, "8-10; 9-10")) == pytest.approx((3, 3, 3))
+    assert estimate("spread", chosen(games, "8-10")) == pytest.approx((50, 50, 50))
+
+
+def test_negation_is_small_in_the_cells_of_table_2_alone(claims):
+    """What happens without negation or before a row's start is no part of it."""
+    evidence = published_evidence()
+    start = {f"negation-from{start}": start for start in (1, 2, 4, 6, 8)}
+    for name, first in start.items():
+        evidence["round", "written", name][:, :first] = 0.0
+    evidence["round", "written", "none"] = np.full((3, 11), 50.0)
+    line = check(claims, evidence, ["written"], "visdial").set_index("claim").loc["negation-small"]
+    assert (line["ours"], line["verdict"]) == (pytest.approx(0.2), "reproduced")
+
+
+EXTREMES = ("lead", "step", "spread")
+
+
+@given(drawn=arrays(np.float64, (6, 3, 2), elements=st.floats(-9, 9)))
+def test_an_interval_contains_its_estimate(drawn):
+    """Whatever the resamples are, even far from the plain means."""
+    for name in EXTREMES:
+        value, low, high = estimate(name, drawn)
+        assert low <= value <= high
+
+
+def test_no_spread_where_chance_alone_parts_the_conditions():
+    """Five conditions that differ by chance: the resampled spreads are all too wide, the interval reaches zero."""
+    generator = np.random.default_rng(11)
+    apart, replaced = 0, 0
+    for _ in range(100):
+        plain = generator.normal(90, 0.1, (1, 5, 3))
+        drawn = np.concatenate([plain, generator.normal(plain, 0.1, (400, 5, 3))])
+        value, low, high = estimate("spread", drawn)
+        assert low <= value <= high
+        apart += low > 0
+        replaced += np.percentile((drawn[1:].max(1) - drawn[1:].min(1)).max(-1), 2.5) > 0
+    # In 95 of 100 worlds the interval says that there may be no spread; the resampled spreads' percentiles never do.
+    assert apart <= 10
+    assert replaced == 100
+
+
+@pytest.mark.parametrize(("name", "truth"), [("lead", 0.0), ("step", 0.0), ("spread", 0.3)])
+def test_intervals_of_extremes_hold_as_often_as_they_say(name, truth):
+    means = {
+        "lead": [[90.0], [90], [90], [90.2], [91]],
+        "step": [[90.0], [90], [90], [89], [89]],
+        "spread": [[90.0], [90.3], [90], [90.1], [90.3]],
+    }[name]
+    generator = np.random.default_rng(5)
+    right = 0
+    for _ in range(200):
+        plain = generator.normal(means, 0.1)[None]
+        value, low, high = estimate(name, np.concatenate([plain, generator.normal(plain, 0.1, (300, 5, 1))]))
+        assert low <= value <= high
+        right += low <= truth <= high
+    assert right >= 185
 
 
 @pytest.mark.parametrize(
@@ -143,16 +212,10 @@ def test_every_game_claim_finds_its_conditions(claims):
     assert (played["low"] <= played["high"]).all()
 
 
-def test_shares_of_yes_and_no():
-    vocabulary = Vocabulary.of(["a", "no", "yes", "UNK"])
-    rows = [[3], [2], [2, 1], [1, 3]] + [[]] * 6
-    answers = Messages.of(rows)
-    batch = Messages(answers.tokens[None], answers.lengths[None])
-    assert answer_shares(batch, vocabulary).tolist() == [[20.0, 30.0]]
-    evidence = dialog_evidence("val", np.array([[20.0, 30.0], [40.0, 50.0]]), 100, 0)
-    assert evidence["val-exactly"][0] == 30
-    assert evidence["val-beginning"].shape == (101, 1)
-    assert set(np.round(evidence["val-beginning"][:, 0])) == {30, 40, 50}
+def test_shares_of_yes_and_no_are_those_that_the_dialogs_carry():
+    counts = {"train_exactly_yes_no": 0.25, "val_exactly_yes_no": 0.5, "val_beginning_yes_no": 0.75, "val_kept": 3}
+    found = {name: shares.tolist() for name, shares in dialog_evidence(counts).items()}
+    assert found == {"train-exactly": [[25], [25]], "val-exactly": [[50], [50]], "val-beginning": [[75], [75]]}
 
 
 @pytest.mark.parametrize(("text", "rounds"), [("10", [10]), ("1 10", [1, 10]), ("1-4", [1, 2, 3, 4])])
@@ -165,6 +228,8 @@ def test_rounds(text, rounds):
     [
         ("quantity", "drop", "claim caption-more-is-worse: unknown quantity 'drop'; choose level, gap"),
         ("rounds", "ten", "claim caption-more-is-worse: rounds 'ten' are not like"),
+        ("rounds", "1-10; 2-10", "claim caption-more-is-worse: rounds '1-10; 2-10': 2 lists; give one, or for spread"),
+        ("conditions", "none", "claim caption-more-is-worse: step of 1 conditions; name more of them"),
     ],
 )
 def test_a_typo_in_the_claims_is_refused(column, value, message, tmp_path):

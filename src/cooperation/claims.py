@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cooperation.bootstrap import Doubles, interval, simultaneous_margins
 from cooperation.files import InputError
-from cooperation.messages import Messages
 from cooperation.paper import CONTROL, family, read_columns
 from cooperation.results import Result
-from cooperation.statistics import Doubles, Scores, interval, resample, resampled_means
-from cooperation.text import Vocabulary
+from cooperation.statistics import Scores, resample
 from cooperation.transcripts import places
 
 CLAIMS = {
@@ -30,10 +29,11 @@ CLAIMS = {
 }
 """Columns of `paper/claims.csv`.
 
-quantity: one of `QUANTITIES`, of these conditions (blanks between them) of a model in these rounds (`10`, `1 10` or
-`1-10`). The model `dialogs` stands for the human dialogs, `paper` for the paper's printed cells, `manual` for the ranks
-of single dialogs without (`figure_2-original`) and with manual interventions (`figure_2-changed`). published: as the
-paper has it. at_least, at_most: the range in which ours counts as reproduced, empty where there is no bound. datasets:
+quantity: one of `ALL_QUANTITIES`, of these conditions (blanks between them) of a model in these rounds (`10`, `1 10`
+or `1-10`; for `spread` also a list a condition, `1-10; 2-10`, for the cells that Table 2 has). The model `dialogs`
+stands for the human dialogs, `paper` for the paper's printed cells, `manual` for the ranks of single dialogs without
+(`figure_2-original`) and with manual interventions (`figure_2-changed`). published: as the paper has it. at_least,
+at_most: the range in which ours counts as reproduced, empty where there is no bound. datasets:
 those on which ours can be compared, empty where any will do; a number needs the paper's own, a direction or an order
 may be looked for in the miniature too.
 """
@@ -48,20 +48,37 @@ VERDICTS = {
 }
 """Columns of `claims.csv` as `check` makes it: a claim once a reading, ours with its 95 % interval, the verdict."""
 
+
+def _within_rounds(mpr: Doubles) -> Doubles:
+    """Differences between any two conditions in each round, where there are both (else NaN)."""
+    first, second = np.triu_indices(mpr.shape[-2], 1)
+    differences = mpr[..., first, :] - mpr[..., second, :]
+    flat = differences.reshape(*differences.shape[:-2], -1)
+    return np.asarray(flat[..., ~np.isnan(flat).all(tuple(range(flat.ndim - 1)))])
+
+
 QUANTITIES: dict[str, Callable[[Doubles], Doubles]] = {
     "level": lambda mpr: mpr.mean((-2, -1)),
     "gap": lambda mpr: (mpr[..., 0, :] - mpr[..., 1, :]).mean(-1),
     "change": lambda mpr: (mpr[..., -1] - mpr[..., 0]).mean(-1),
-    "lead": lambda mpr: mpr[..., 1:, :].mean(-1).min(-1) - mpr[..., 0, :].mean(-1),
-    "step": lambda mpr: -np.diff(mpr.mean(-1), axis=-1).max(-1),
-    "spread": lambda mpr: (mpr.max(-2) - mpr.min(-2)).max(-1),
 }
 """Quantities of MPRs [..., conditions, rounds], in percentage points.
 
-level: their mean. gap: the first condition minus the second. change: the last round minus the first. lead: how much
-more the first condition loses than each of the others. step: the smallest fall from one condition to the next, over
-the rounds together. spread: the largest difference between conditions in a round.
+level: their mean. gap: the first condition minus the second. change: the last round minus the first.
 """
+DIFFERENCES: dict[str, Callable[[Doubles], Doubles]] = {
+    "lead": lambda mpr: mpr[..., 1:, :].mean(-1) - mpr[..., :1, :].mean(-1),
+    "step": lambda mpr: -np.diff(mpr.mean(-1), axis=-1),
+    "spread": _within_rounds,
+}
+"""Differences [..., differences] between MPRs [..., conditions, rounds], of which the most extreme is the quantity.
+
+lead: how much more the first condition loses than each of the others; the smallest. step: the fall from each condition
+to the next, over the rounds together; the smallest. spread: between any two conditions in a round; the largest in size.
+"""
+ALL_QUANTITIES = (*QUANTITIES, *DIFFERENCES)
+SEVERAL = ("gap", *DIFFERENCES)
+"""Quantities of at least two conditions."""
 
 Evidence = Mapping[tuple[str, str, str], Doubles]
 """(model, reading, condition) → [1 + resamples, rounds]: the plain means first, then the resampled ones."""
@@ -70,14 +87,24 @@ Evidence = Mapping[tuple[str, str, str], Doubles]
 def read_claims(path: Path) -> pd.DataFrame:
     """Read `paper/claims.csv`, refusing an unknown quantity or rounds that aren't any."""
     claims = read_columns(path, CLAIMS).fillna({"datasets": ""})
-    for claim, quantity, rounds in zip(claims["claim"], claims["quantity"], claims["rounds"], strict=True):
-        if quantity not in QUANTITIES:
-            raise InputError(f"{path}: claim {claim}: unknown quantity {quantity!r}; choose {', '.join(QUANTITIES)}")
-        try:
-            parse_rounds(rounds)
-        except ValueError as error:
-            raise InputError(f"{path}: claim {claim}: rounds {rounds!r} are not like 10, 1 10 or 1-10") from error
+    for line in claims.to_dict("records"):
+        check_quantity(line, f"{path}: claim {line['claim']}")
     return claims
+
+
+def check_quantity(line: Mapping[Any, Any], place: str) -> None:
+    """Refuse an unknown quantity, too few conditions for it, or rounds that aren't any; `place` begins the message."""
+    quantity, rounds, conditions = line["quantity"], line["rounds"], line["conditions"].split()
+    if quantity not in ALL_QUANTITIES:
+        raise InputError(f"{place}: unknown quantity {quantity!r}; choose {', '.join(ALL_QUANTITIES)}")
+    if len(conditions) < 1 + (quantity in SEVERAL):
+        raise InputError(f"{place}: {quantity} of {len(conditions)} conditions; name more of them")
+    try:
+        parsed = [parse_rounds(part) for part in rounds.split(";")]
+    except ValueError as error:
+        raise InputError(f"{place}: rounds {rounds!r} are not like 10, 1 10 or 1-10") from error
+    if len(parsed) > 1 and (quantity != "spread" or len(parsed) != len(conditions)):
+        raise InputError(f"{place}: rounds {rounds!r}: {len(parsed)} lists; give one, or for spread one a condition")
 
 
 def read_verdicts(path: Path) -> pd.DataFrame:
@@ -107,14 +134,46 @@ def _checked(claim: Mapping[Any, Any], evidence: Evidence, reading: str, dataset
     missing = [name for model, reading, name in keys if (model, reading, name) not in evidence]
     if missing:
         return {"verdict": "not comparable", "reason": f"not played: {', '.join(missing)}"}
-    rounds = parse_rounds(claim["rounds"])
-    drawn = np.stack([evidence[key][:, rounds] for key in keys], -2)
-    values = QUANTITIES[claim["quantity"]](drawn)
-    low, high = (float(bound) for bound in interval(values[1:]))
-    found: dict[str, object] = {"ours": float(values[0]), "low": low, "high": high}
+    ours, low, high = estimate(claim["quantity"], chosen([evidence[key] for key in keys], claim["rounds"]))
+    found: dict[str, object] = {"ours": ours, "low": low, "high": high}
     if claim["datasets"] and family(dataset) not in claim["datasets"].split():
         return found | {"verdict": "not comparable", "reason": f"for {' or '.join(claim['datasets'].split())} only"}
     return found | judge(low, high, claim["at_least"], claim["at_most"])
+
+
+def chosen(games: Sequence[Doubles], rounds: str) -> Doubles:
+    """The conditions' MPRs in these rounds: [1 + resamples, rounds] each → [1 + resamples, conditions, rounds].
+
+    Where each condition has rounds of its own, all that any has are there, and NaN stands in those it lacks.
+    """
+    each = [parse_rounds(part) for part in rounds.split(";")]
+    union = sorted({number for numbers in each for number in numbers}) if len(each) > 1 else each[0]
+    drawn = np.stack([game[:, union] for game in games], -2)
+    for condition, numbers in enumerate(each if len(each) > 1 else []):
+        drawn[:, condition, ~np.isin(union, numbers)] = np.nan
+    return drawn
+
+
+def estimate(quantity: str, drawn: Doubles) -> tuple[float, float, float]:
+    """A quantity of [1 + resamples, conditions, rounds] (the plain means first) and its 95 % interval, low and high.
+
+    `QUANTITIES` have percentile intervals. The extreme of several differences can't: chance parts the resampled values
+    further than the plain ones, so the percentiles of a maximum lie too high, of a minimum too low, and may leave out
+    the estimate itself. Instead each difference d gets d ± c·s, with s its bootstrap standard error and c so that
+    95 % of the resamples have all their differences within: simultaneous intervals (max-t, Romano & Wolf 2005). Where
+    all are right, the true extreme lies between the extremes of their lower and of their upper bounds; so does ours.
+    """
+    if quantity in QUANTITIES:
+        values = QUANTITIES[quantity](drawn)
+        low, high = interval(values[1:])
+        return float(values[0]), float(low), float(high)
+    differences = DIFFERENCES[quantity](drawn)
+    plain = differences[0]
+    margin = simultaneous_margins(plain, differences[1:])
+    if quantity == "spread":
+        size = np.abs(plain)
+        return float(size.max()), float(np.maximum(size - margin, 0).max()), float((size + margin).max())
+    return float(plain.min()), float((plain - margin).min()), float((plain + margin).min())
 
 
 def judge(low: float, high: float, at_least: float, at_most: float) -> dict[str, object]:
@@ -127,17 +186,6 @@ def judge(low: float, high: float, at_least: float, at_most: float) -> dict[str,
     return {"verdict": "not reproduced", "reason": "the interval reaches outside the range"}
 
 
-def answer_shares(answers: Messages, vocabulary: Vocabulary) -> Doubles:
-    """Percentage of each dialog's answers that are exactly, and that begin with, yes or no: [dialogs, 2].
-
-    answers: [dialogs, 10, length] without markers.
-    """
-    words = [vocabulary.ids[word] for word in ("yes", "no") if word in vocabulary.ids]
-    begins = np.isin(answers.tokens[..., 0], words) & (answers.lengths > 0)
-    exactly = begins & (answers.lengths == 1)
-    return np.stack([100.0 * exactly.mean(1), 100.0 * begins.mean(1)], 1)
-
-
 def game_evidence(scores: Sequence[Scores], resamples: int, seed: int) -> dict[tuple[str, str, str], Doubles]:
     """The MPRs of every model, reading and condition, mean over seeds, with their resamples."""
     drawn = resample(scores, resamples, seed)
@@ -147,10 +195,18 @@ def game_evidence(scores: Sequence[Scores], resamples: int, seed: int) -> dict[t
     return {key: np.mean(means, 0) for key, means in seeds.items()}
 
 
-def dialog_evidence(split: str, shares: Doubles, resamples: int, seed: int) -> dict[str, Doubles]:
-    """`train-exactly` and the like → [1 + resamples, 1], from `answer_shares` of a split."""
-    draws = np.concatenate([shares.mean(0, keepdims=True), resampled_means(shares, resamples, seed)])
-    return {f"{split}-{name}": draws[:, [number]] for number, name in enumerate(("exactly", "beginning"))}
+def dialog_evidence(counts: Mapping[str, Any]) -> dict[str, Doubles]:
+    """`train-exactly` and the like → percentage of a split's answers that are, or begin with, yes or no, [2, 1].
+
+    counts: the attributes of a file of dialogs, which counted them when it was made. The paper states what its data
+    are, not what they are a sample of: so a value and its equal, without an interval.
+    """
+    shares = {
+        f"{split}-{name}": counts.get(f"{split}_{name}_yes_no")
+        for split in ("train", "val")
+        for name in ("exactly", "beginning")
+    }
+    return {name: np.full((2, 1), 100.0 * share) for name, share in shares.items() if share is not None}
 
 
 def manual_evidence(results: Sequence[Result]) -> dict[tuple[str, str, str], Doubles]:
