@@ -10,8 +10,8 @@ import pytest
 from fakes import made_scores
 
 from cooperation.commands import confirm as command
+from cooperation.conditions import ORACLE_CONDITIONS
 from cooperation.controls import EXPECTED, complaints, confront, judge, printed, read_expected, read_found
-from cooperation.experiments import ORACLE_CONDITIONS
 from cooperation.files import InputError
 from cooperation.oracle import play_oracles
 from cooperation.statistics import Scores
@@ -64,6 +64,16 @@ def test_each_world_by_itself():
     assert printed(found)["Holds"].tolist() == ["yes", "NO", "yes"]
 
 
+@pytest.mark.parametrize("other", [{"model": "round"}, {"reading": "released"}])
+def test_a_world_of_several_models_or_readings_is_refused(other):
+    again = [made_scores(np.full((30, 11), 40.0), "b.h5", dataset="w", condition="none", **other)]
+    with pytest.raises(InputError, match=r"b\.h5: model .* give those of one model and reading"):
+        confront(expectation(), [*scores(), *again], 10, 0)
+    # Another world may be played by others.
+    away = [made_scores(score.percentiles, dataset="v", condition=score.condition, **other) for score in scores()]
+    assert confront(expectation(), [*scores(), *away], 10, 0)["holds"].all()
+
+
 def test_what_is_expected_of_a_condition_that_was_not_played_is_an_error():
     with pytest.raises(InputError, match=r"w: no result of the condition 'answer'"):
         confront(expectation(conditions="none answer"), scores(), 10, 0)
@@ -72,7 +82,7 @@ def test_what_is_expected_of_a_condition_that_was_not_played_is_an_error():
 def test_the_command_fails_with_a_line_for_each(tmp_path):
     found = confront(pd.concat([expectation(), expectation(statement="it rises", at_least=30.0)]), scores(), 100, 0)
     path = tmp_path / "controls.csv"
-    write_simple(path, found, printed(found), "t", "")
+    write_simple([path], found, printed(found), "t", "")
     assert read_found(path)["holds"].tolist() == [True, False]
     done = subprocess.run(
         [sys.executable, "-m", "cooperation", "confirm", str(path)], capture_output=True, text=True, check=False
@@ -86,7 +96,7 @@ def test_the_command_fails_with_a_line_for_each(tmp_path):
 
 def test_the_command_is_content_where_all_hold(tmp_path, capsys):
     found = confront(expectation(), scores(), 100, 0)
-    write_simple(tmp_path / "c.csv", found, printed(found), "t", "")
+    write_simple([tmp_path / "c.csv"], found, printed(found), "t", "")
     command.run(type("A", (), {"found": tmp_path / "c.csv"}))
     assert capsys.readouterr().out == "all 1 expectations hold\n"
 
@@ -99,10 +109,10 @@ def test_an_unknown_quantity_is_refused(tmp_path):
 
 def test_simple_tables_escape_and_refuse(tmp_path):
     frame = pd.DataFrame({"a": ["<b>"]})
-    write_simple(tmp_path / "x.html", frame, frame, "T", "")
+    write_simple([tmp_path / "x.html"], frame, frame, "T", "")
     assert "&lt;b&gt;" in (tmp_path / "x.html").read_text()
-    with pytest.raises(InputError, match="unknown ending"):
-        write_simple(tmp_path / "x.pdf", frame, frame, "T", "")
+    with pytest.raises(InputError, match=r"x\.pdf: unknown ending; choose \.csv, \.md or \.html"):
+        write_simple([tmp_path / "x.pdf"], frame, frame, "T", "")
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,10 @@
 """The sweep over weights of the image loss."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
-from fakes import made_result, made_scores
+from fakes import made_scores
 
 from cooperation.files import InputError
 from cooperation.sweep import compare_weights, printed, weight_of
@@ -15,12 +14,16 @@ def ranks(first, last):
     return np.concatenate([np.full((20, 10), first), np.full((20, 1), last)], 1)
 
 
+def trained(weight, ranks, path="x.h5", **names):
+    return made_scores(ranks, path, training=json.dumps({"image_weight": weight, "epochs": 3}), **names)
+
+
 def test_a_row_a_weight_whatever_their_order():
     weighted = [
-        (10.0, made_scores(ranks(20.0, 5.0))),
-        (0.5, made_scores(ranks(30.0, 25.0))),
-        (10.0, made_scores(ranks(20.0, 2.0), condition="human")),
-        (0.5, made_scores(ranks(30.0, 15.0), condition="human")),
+        trained(10.0, ranks(20.0, 5.0)),
+        trained(0.5, ranks(30.0, 25.0)),
+        trained(10.0, ranks(20.0, 2.0), condition="human"),
+        trained(0.5, ranks(30.0, 15.0), condition="human"),
     ]
     frame = compare_weights(weighted, 50, 0)
     none = frame[frame["condition"] == "none"]
@@ -37,7 +40,15 @@ def test_a_row_a_weight_whatever_their_order():
 
 
 def test_the_weight_is_read_from_the_result():
-    result = made_result(ranks(1.0, 1.0), training=json.dumps({"image_weight": 0.1, "epochs": 3}))
-    assert weight_of(Path("x.h5"), result) == 0.1
+    assert weight_of(trained(0.1, ranks(1.0, 1.0))) == 0.1
     with pytest.raises(InputError, match=r"x\.h5: it does not say how its bots were trained"):
-        weight_of(Path("x.h5"), made_result(ranks(1.0, 1.0)))
+        weight_of(made_scores(ranks(1.0, 1.0)))
+
+
+@pytest.mark.parametrize("other", [{"model": "round"}, {"reading": "released"}])
+def test_several_models_or_readings_are_refused(other):
+    """Of one weight or of several: the table names neither."""
+    for weight in (0.5, 10.0):
+        both = [trained(0.5, ranks(1.0, 1.0)), trained(weight, ranks(2.0, 2.0), "b.h5", **other)]
+        with pytest.raises(InputError, match=r"b\.h5: model .* give those of one model and reading"):
+            compare_weights(both, 20, 0)

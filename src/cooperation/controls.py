@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from cooperation.claims import QUANTITIES, game_evidence, parse_rounds
+from cooperation.bootstrap import Doubles
+from cooperation.claims import check_quantity, chosen, estimate, game_evidence
 from cooperation.files import InputError
 from cooperation.paper import number, read_columns
-from cooperation.statistics import Doubles, Scores, interval
+from cooperation.statistics import Scores, refuse_several_games
 
 EXPECTED = {
     "world": "str",
@@ -31,11 +31,10 @@ ROUNDING = 1e-6
 
 
 def read_expected(path: Path) -> pd.DataFrame:
-    """Read `workflow/controls.csv`, refusing an unknown quantity."""
+    """Read `workflow/controls.csv`, refusing an unknown quantity or rounds that aren't any."""
     expected = read_columns(path, EXPECTED)
-    for world, quantity in zip(expected["world"], expected["quantity"], strict=True):
-        if quantity not in QUANTITIES:
-            raise InputError(f"{path}: {world}: unknown quantity {quantity!r}; choose {', '.join(QUANTITIES)}")
+    for line in expected.to_dict("records"):
+        check_quantity(line, f"{path}: {line['world']}")
     return expected
 
 
@@ -47,11 +46,14 @@ def read_found(path: Path) -> pd.DataFrame:
 def confront(expected: pd.DataFrame, scores: Sequence[Scores], resamples: int, seed: int) -> pd.DataFrame:
     """Each expectation with what was found, columns as in `FOUND`.
 
-    It holds if the value lies in the range and, where the range leaves out zero, the interval does too.
+    It holds if the value lies in the range and, where the range leaves out zero, the interval does too. A world's
+    results must be of one model and reading, for an expectation names neither.
     """
     worlds: dict[str, list[Scores]] = {}
     for score in scores:
         worlds.setdefault(score.dataset, []).append(score)
+    for members in worlds.values():
+        refuse_several_games(members)
     evidence = {
         (world, name): drawn
         for world, members in worlds.items()
@@ -66,11 +68,10 @@ def _found(line: Mapping[object, object], evidence: Mapping[tuple[str, str], Dou
     missing = [name for name in names if (world, name) not in evidence]
     if missing:
         raise InputError(f"{world}: no result of the condition {missing[0]!r}, of which something is expected; give it")
-    rounds = parse_rounds(str(line["rounds"]))
-    drawn = QUANTITIES[str(line["quantity"])](np.stack([evidence[world, name][:, rounds] for name in names], -2))
-    low, high = (float(bound) for bound in interval(drawn[1:]))
-    holds = judge(float(drawn[0]), low, high, float(str(line["at_least"])), float(str(line["at_most"])))
-    return {"found": float(drawn[0]), "low": low, "high": high, "holds": holds}
+    drawn = chosen([evidence[world, name] for name in names], str(line["rounds"]))
+    found, low, high = estimate(str(line["quantity"]), drawn)
+    holds = judge(found, low, high, float(str(line["at_least"])), float(str(line["at_most"])))
+    return {"found": found, "low": low, "high": high, "holds": holds}
 
 
 def judge(found: float, low: float, high: float, at_least: float, at_most: float) -> bool:

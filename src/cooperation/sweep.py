@@ -2,32 +2,37 @@
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
 import pandas as pd
 
+from cooperation.bootstrap import interval
 from cooperation.claims import game_evidence
 from cooperation.files import InputError
 from cooperation.paper import number
-from cooperation.results import Result
-from cooperation.statistics import Scores, interval
+from cooperation.statistics import Scores, refuse_several_games
 
 ROUNDS_SHOWN = (0, 10)
 
 
-def weight_of(path: Path, result: Result) -> float:
+def weight_of(score: Scores) -> float:
     """The image weight that the bots of a result were trained with."""
-    training = json.loads(result.attributes.get("training", "{}"))
+    training = json.loads(score.training)
     if "image_weight" not in training:
-        raise InputError(f"{path}: it does not say how its bots were trained; play it again")
+        raise InputError(f"{score.path}: it does not say how its bots were trained; play it again")
     return float(training["image_weight"])
 
 
-def compare_weights(weighted: Sequence[tuple[float, Scores]], resamples: int, seed: int) -> pd.DataFrame:
-    """A row a weight, condition and round (0 and 10): image_weight, condition, round, mpr, low, high."""
+def compare_weights(scores: Sequence[Scores], resamples: int, seed: int) -> pd.DataFrame:
+    """A row a weight, condition and round (0 and 10): image_weight, condition, round, mpr, low, high.
+
+    The results must be of one model and reading, for the table names neither.
+    """
+    refuse_several_games(scores)
+    weighted: dict[float, list[Scores]] = {}
+    for score in scores:
+        weighted.setdefault(weight_of(score), []).append(score)
     lines = []
-    for weight in sorted({weight for weight, _ in weighted}):
-        members = [score for its, score in weighted if its == weight]
+    for weight, members in sorted(weighted.items()):
         for (_, _, condition), drawn in game_evidence(members, resamples, seed).items():
             for number_of_round in ROUNDS_SHOWN:
                 low, high = interval(drawn[1:, number_of_round])
