@@ -1,6 +1,6 @@
 """The paper's tables beside ours, as CSV, Markdown, LaTeX and HTML, in the paper's own layout."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -233,19 +233,32 @@ def claims_to_html(verdicts: pd.DataFrame, dataset: str, note: str) -> str:
     return template.render(claims=claims_view(verdicts), dataset=dataset, note=note)
 
 
-def write_simple(path: Path, frame: pd.DataFrame, shown: pd.DataFrame, title: str, note: str) -> None:
+def csv_text(frame: pd.DataFrame) -> str:
+    """A long table as CSV, four decimals."""
+    return frame.to_csv(index=False, float_format="%.4f", lineterminator="\n")
+
+
+def write_each(paths: Iterable[Path], texts: Mapping[str, Callable[[], str]]) -> None:
+    """Write to each path the text that its ending names; texts: ending → what makes it."""
+    for path in paths:
+        if path.suffix not in texts:
+            *others, last = texts
+            raise InputError(f"{path}: unknown ending; choose {', '.join(others)} or {last}")
+        write_text(path, texts[path.suffix]())
+
+
+def write_simple(paths: Iterable[Path], frame: pd.DataFrame, shown: pd.DataFrame, title: str, note: str) -> None:
     """Write a table that is not the paper's: `frame` as .csv, or what is `shown` of it, all texts, as .md or .html."""
-    if path.suffix == ".csv":
-        write_text(path, frame.to_csv(index=False, float_format="%.4f", lineterminator="\n"))
-    elif path.suffix == ".md":
+
+    def markdown() -> str:
         table = shown.to_markdown(index=False, disable_numparse=True)
-        write_text(path, "\n\n".join(part for part in (f"**{title}**", note, table) if part) + "\n")
-    elif path.suffix == ".html":
+        return "\n\n".join(part for part in (f"**{title}**", note, table) if part) + "\n"
+
+    def html() -> str:
         template = environment().get_template("simple.html.j2")
-        rows = shown.to_numpy().tolist()
-        write_text(path, template.render(title=title, note=note, columns=list(shown.columns), rows=rows))
-    else:
-        raise InputError(f"{path}: unknown ending; choose .csv, .md or .html")
+        return template.render(title=title, note=note, columns=list(shown.columns), rows=shown.to_numpy().tolist())
+
+    write_each(paths, {".csv": lambda: csv_text(frame), ".md": markdown, ".html": html})
 
 
 def _line(frame: pd.DataFrame, quantity: str) -> npt.NDArray[np.float64]:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from cooperation import corpus
 from cooperation.claims import read_claims
-from cooperation.files import InputError, write_text
 from cooperation.store import opened, read_attributes, read_vocabulary
+from cooperation.tables import write_each
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,12 +23,9 @@ def run(arguments: argparse.Namespace) -> None:
         counts = read_attributes(file)
     words = len(read_vocabulary(arguments.dialogs).words)
     statistics = corpus.describe(counts, words, read_claims(arguments.claims))
-    for path in arguments.out:
-        if path.suffix == ".csv":
-            write_text(path, corpus.to_csv(statistics))
-        elif path.suffix == ".md":
-            write_text(path, corpus.to_markdown(statistics, arguments.dataset))
-        elif path.suffix == ".html":
-            write_text(path, corpus.to_html(statistics, arguments.dataset))
-        else:
-            raise InputError(f"{path}: unknown ending; choose .csv, .md or .html")
+    texts = {
+        ".csv": lambda: corpus.to_csv(statistics),
+        ".md": lambda: corpus.to_markdown(statistics, arguments.dataset),
+        ".html": lambda: corpus.to_html(statistics, arguments.dataset),
+    }
+    write_each(arguments.out, texts)

@@ -4,11 +4,8 @@ import argparse
 from pathlib import Path
 
 from cooperation import tables
-from cooperation.files import InputError, write_text
 from cooperation.paper import TABLES, read_published
 from cooperation.statistics import only_dataset, read_summary, sizes
-
-RENDER = {".md": tables.to_markdown, ".tex": tables.to_latex, ".html": tables.to_html}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,10 +21,11 @@ def run(arguments: argparse.Namespace) -> None:
     summary = read_summary(arguments.summary)
     dataset = only_dataset(summary, arguments.summary)
     frame = tables.compare(read_published(arguments.published), summary, arguments.table)
-    for path in arguments.out:
-        if path.suffix == ".csv":
-            write_text(path, tables.to_csv(frame))
-        elif path.suffix in RENDER:
-            write_text(path, RENDER[path.suffix](frame, arguments.table, dataset, sizes(summary)))
-        else:
-            raise InputError(f"{path}: unknown ending; choose .csv, .md, .tex or .html")
+    given = (frame, arguments.table, dataset, sizes(summary))
+    texts = {
+        ".csv": lambda: tables.to_csv(frame),
+        ".md": lambda: tables.to_markdown(*given),
+        ".tex": lambda: tables.to_latex(*given),
+        ".html": lambda: tables.to_html(*given),
+    }
+    tables.write_each(arguments.out, texts)

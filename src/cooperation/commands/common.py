@@ -1,0 +1,30 @@
+"""What the commands that resample dialogs share: threads, flags and inputs. To be imported before NumPy is."""
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+# The bootstrap has threads of its own; matrix products that start more of them wait for each other (three times
+# slower). NumPy reads this once, when it is loaded, and Snakemake sets it to the number of the job's threads.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+from tqdm import tqdm
+
+from cooperation.bootstrap import RESAMPLES
+from cooperation.results import read_ranks
+from cooperation.statistics import Scores
+
+
+def add_results(parser: argparse.ArgumentParser, what: str) -> None:
+    """The results, and how their dialogs are resampled."""
+    parser.add_argument("results", nargs="+", type=Path, help=f"HDF5 results of {what}")
+    parser.add_argument(
+        "--resamples", type=int, default=RESAMPLES, help="bootstrap samples of the dialogs (default: %(default)s)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default: %(default)s)")
+
+
+def read_scores(paths: Sequence[Path]) -> list[Scores]:
+    """What the statistics need of each result."""
+    return [Scores.of(path, read_ranks(path)) for path in tqdm(paths, "results", disable=None)]
