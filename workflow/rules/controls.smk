@@ -42,6 +42,7 @@ rule expected_and_found:
         "logs/controls/controls.log",
     conda:
         "../envs/report.yaml"
+    threads: experiment.data.threads
     shell:
         "python -m cooperation controls {input.results:q} {input.scripted:q} --expected {input.expected:q}"
         " --out {output:q} > {log:q} 2>&1"

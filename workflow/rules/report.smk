@@ -26,6 +26,7 @@ rule summarise:
         f"logs/{experiment.dataset}/summarise.log",
     conda:
         "../envs/report.yaml"
+    threads: experiment.data.threads
     shell:
         "python -m cooperation summarise {input.results:q} --out {output:q} > {log:q} 2>&1"
 
@@ -108,6 +109,7 @@ rule claims:
         f"logs/{experiment.dataset}/claims.log",
     conda:
         "../envs/report.yaml"
+    threads: experiment.data.threads
     shell:
         "python -m cooperation claims {input.results:q} --claims {input.claims:q} --published {input.published:q}"
         " --dialogs {input.dialogs:q} --manual {input.manual:q} --out {output:q} > {log:q} 2>&1"
@@ -136,6 +138,7 @@ rule diagnose:
         f"logs/{experiment.dataset}/diagnose.log",
     conda:
         "../envs/report.yaml"
+    threads: experiment.data.threads
     shell:
         "python -m cooperation diagnose {input.results:q} --out {output:q} > {log:q} 2>&1"
 

@@ -43,5 +43,6 @@ rule weights:
         f"logs/{experiment.dataset}/weights.log",
     conda:
         "../envs/report.yaml"
+    threads: experiment.data.threads
     shell:
         "python -m cooperation weights {input.results:q} --out {output:q} > {log:q} 2>&1"
