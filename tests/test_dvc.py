@@ -16,6 +16,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from project import lacking
 from reduced import CONFIG
 from versioned import Versioned
 
@@ -156,7 +157,7 @@ def ssh_server(tmp_path):
     """An sshd on a free port of the loopback interface that knows one key."""
     program = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin")
     if program is None:
-        pytest.skip("sshd is not installed (Debian: openssh-server)")
+        lacking("sshd is not installed (Debian: openssh-server)")
     for name in ("host", "user"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / name], check=True)
     if os.getuid() == 0:

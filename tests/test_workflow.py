@@ -151,6 +151,22 @@ def test_an_edited_setting_redoes_what_depends_on_it(project):
     assert project.jobs("--config", "readings=[written, released]") == {"play": 11, "intervene": 2} | REPORTING
 
 
+def test_other_tokens_leave_the_features_alone(project):
+    jobs = project.jobs("--config", "datasets={small: {text: {threshold: 3}}}")
+    assert {rule: jobs[rule] for rule in ("encode", "train", "play")} == {"encode": 1, "train": 2, "play": 11}
+    assert not {"miniature", "extract", "normalise"} & set(jobs)
+
+
+def test_edited_claims_are_checked_anew(project):
+    path = project.folder / "paper/claims.csv"
+    before = path.read_text()
+    path.write_text(before.replace(".", "!", 1))
+    try:
+        assert project.jobs() == {"claims": 1, "page": 1}
+    finally:
+        path.write_text(before)
+
+
 @pytest.mark.parametrize(
     ("file", "jobs"),
     [

@@ -1,0 +1,129 @@
+"""The whole chain on a real SLURM, from `dvc repro`: a cancelled training goes on, tables are the local ones."""
+
+import copy
+import re
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import slurm_cluster
+import yaml
+from project import lacking
+from reduced import CONFIG
+from slurm_cluster import ask, cluster, until
+from versioned import Versioned
+
+PROGRESS = "checkpoints/small/round-seed1.progress.safetensors"
+TRAINING = "rule_train_wildcards_round_1"
+LONGER = copy.deepcopy(CONFIG)
+LONGER["datasets"]["small"]["training"]["round"]["epochs"] = 40
+
+
+class Clustered(Versioned):
+    """The project on a cluster whose queue is asked every second."""
+
+    def environment(self):
+        return super().environment() | {"SNAKEMAKE_PROFILE": "profiles/slurm"}
+
+    def ask_often(self):
+        path = self.folder / "profiles/slurm/config.yaml"
+        often = {"slurm-init-seconds-before-status-checks": 1, "seconds-between-status-checks": 1}
+        path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | often))
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory):
+    made = Versioned(tmp_path_factory.mktemp("local") / "mine", LONGER)
+    done = made.snakemake()
+    assert done.returncode == 0, done.stdout[-5000:]
+    return made
+
+
+@pytest.fixture(scope="module")
+def clustered(tmp_path_factory):
+    """Made on the cluster; one training was cancelled after its first epochs. queue: what ran, second by second."""
+    reason = slurm_cluster.missing()
+    if reason:
+        lacking(f"no SLURM: {reason}")
+    folder = tmp_path_factory.mktemp("cluster")
+    made = Clustered(folder / "mine", LONGER)
+    made.ask_often()
+    made.queue = []
+    with cluster(folder / "slurm"), (folder / "said").open("wb") as said:
+        command = [sys.executable, "-m", "dvc", "repro"]
+        process = subprocess.Popen(command, cwd=made.folder, env=made.environment(), stdout=said, stderr=said)
+        try:
+            until(lambda: (made.folder / PROGRESS).exists() or process.poll() is not None, "training", 900)
+            made.queue += queue()
+            [cancelled] = [job["id"] for job in made.queue if job["comment"] == TRAINING]
+            ask("scancel", cancelled)
+            while process.poll() is None:
+                made.queue += queue()
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(1)
+        finally:
+            process.terminate()
+    made.said = Path(said.name).read_text()
+    assert process.returncode == 0, made.said[-5000:]
+    return made
+
+
+KEYS = {"id": "JobID", "partition": "Partition", "comment": "Comment", "granted": "tres-alloc", "minutes": "TimeLimit"}
+
+
+def queue():
+    """The jobs that run now."""
+    form = ",".join(f"{key}:|" for key in KEYS.values())
+    moment = time.monotonic()
+    found = []
+    for line in ask("squeue", "--noheader", "--states=RUNNING", f"--Format={form}").splitlines():
+        job = dict(zip(KEYS, line.split("|"), strict=False)) | {"at": moment}
+        # As rule_train_wildcards_round_1.
+        job["rule"] = job["comment"].removeprefix("rule_").split("_wildcards_")[0]
+        job["granted"] = dict(pair.split("=") for pair in job["granted"].split(","))
+        found.append(job)
+    return found
+
+
+def test_the_tables_are_the_local_ones_cell_for_cell(local, clustered):
+    names = [path.name for path in (local.folder / "reports/small").glob("*.csv")]
+    assert {"table_1.csv", "table_2.csv", "mpr.csv", "claims.csv"} <= set(names)
+    for name in names:
+        mine, theirs = (made.folder / "reports/small" / name for made in (local, clustered))
+        assert mine.read_text() == theirs.read_text(), name
+
+
+def test_a_cancelled_training_is_tried_again_and_goes_on(clustered):
+    assert clustered.said.count("SLURM status is: 'CANCELLED'") == 1
+    assert clustered.said.count("Trying to restart job") == 1
+    log = (clustered.folder / "logs/small/train_round-seed1.log").read_text()
+    assert int(re.search(r"continuing after epoch (\d+)", log)[1]) > 0
+
+
+def test_jobs_get_what_the_profile_says(clustered):
+    profile = yaml.safe_load((clustered.folder / "profiles/slurm/config.yaml").read_text())
+    assert {"train", "play", "summarise"} <= {job["rule"] for job in clustered.queue}
+    for job in clustered.queue:
+        wanted = profile["default-resources"] | profile["set-resources"].get(job["rule"], {})
+        granted = job["granted"]
+        assert job["partition"] == wanted["slurm_partition"]
+        assert granted.get("gres/gpu", "0") == str(wanted.get("gpu", 0))
+        assert granted["cpu"] == str(wanted["cpus_per_task"])
+
+
+def test_memory_grows_with_every_try(clustered):
+    trained = {job["id"]: job["granted"]["mem"] for job in clustered.queue if job["comment"] == TRAINING}
+    assert [trained[job] for job in sorted(trained, key=int)] == ["16000M", "32000M"]
+
+
+def test_conditions_are_played_side_by_side(clustered):
+    playing = [job["at"] for job in clustered.queue if job["rule"] == "play"]
+    assert max(playing.count(moment) for moment in playing) > 2
+
+
+def test_nothing_is_left_to_do_without_the_cluster(clustered):
+    done = clustered.run("env", "--unset=SNAKEMAKE_PROFILE", "snakemake")
+    assert "Nothing to be done" in done.stdout
