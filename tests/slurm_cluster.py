@@ -11,8 +11,9 @@ from pathlib import Path
 # Where the programs look for it; the executor clears SLURM_CONF.
 SETTINGS = Path("/etc/slurm")
 
+NAME = "cooperation-tests"
 SLURM = """
-ClusterName=virtual
+ClusterName={name}
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort=16817
 AuthType=auth/munge
@@ -50,8 +51,10 @@ def missing():
         return f"{', '.join(programs)} not installed (Debian: slurm-wlm, munge)"
     if os.getuid() != 0:
         return "starting SLURM needs root"
-    if (SETTINGS / "slurm.conf").exists():
-        return f"{SETTINGS}/slurm.conf: this machine belongs to a cluster already"
+    settings = SETTINGS / "slurm.conf"
+    # A killed test leaves its own behind.
+    if settings.exists() and (NAME not in settings.read_text() or "UP" in ask("scontrol", "ping")):
+        return f"{settings}: this machine belongs to a cluster already"
     return None
 
 
@@ -72,7 +75,7 @@ def cluster(folder):
     for name in ("state", "n1", "n2"):
         (folder / name).mkdir(parents=True)
     SETTINGS.mkdir(exist_ok=True)
-    written = {"slurm.conf": SLURM.format(host=host, folder=folder), "gres.conf": GRES}
+    written = {"slurm.conf": SLURM.format(name=NAME, host=host, folder=folder), "gres.conf": GRES}
     with ExitStack() as stack:
         for name, text in written.items():
             (SETTINGS / name).write_text(text)
