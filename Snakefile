@@ -9,7 +9,8 @@ from snakemake.exceptions import WorkflowError
 
 from cooperation import configuration
 from cooperation.configuration import ARCHIVES
-from cooperation.experiments import MODELS, ORACLE_CONDITIONS, READINGS, Condition
+from cooperation.conditions import ORACLE_CONDITIONS, READINGS, Condition
+from cooperation.models import MODELS
 from cooperation.files import InputError
 from cooperation.provenance import sources
 from cooperation.settings import flags

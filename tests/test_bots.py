@@ -7,11 +7,12 @@ import torch
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
 from cooperation.bots.player import AnswererPlayer, QuestionerPlayer
 from cooperation.bots.recurrent import encode, input_gates, outputs_of_layers, outputs_of_stock, pack, run
-from cooperation.experiments import Sizes, Training
 from cooperation.facts import FORMATS
+from cooperation.files import InputError
 from cooperation.game import Script, Tampering, play
 from cooperation.lessons import lessons
 from cooperation.messages import Messages, with_end
+from cooperation.models import Sizes, Training
 from cooperation.ranking import Ranker
 from cooperation.store import Dialogs
 from cooperation.text import Vocabulary
@@ -95,6 +96,29 @@ def test_bfloat16_learns_nearly_the_same():
         assert other.item() == pytest.approx(loss.item(), rel=5e-3)
         assert other.item() != loss.item() or name == "image"
     assert torch.cosine_similarity(gradients["float32"], gradients["bfloat16"], dim=0) > 0.999
+
+
+@pytest.mark.parametrize("regime", ["dialog", "round"])
+def test_precision_reaches_the_updates_of_both_bots(regime):
+    dialogs, images = made_up(8)
+    weights = {}
+    for precision in ("float32", "bfloat16"):
+        pair = bots()
+        school = School(*pair, Training(regime=regime, epochs=1, batch=8, precision=precision))
+        list(school.fit(lessons(dialogs, images, VOCABULARY, FORMATS["plain"](VOCABULARY), CPU)))
+        weights[precision] = [torch.cat([weight.ravel() for weight in bot.parameters()]) for bot in pair]
+    for exact, fast in zip(weights["float32"], weights["bfloat16"], strict=True):
+        assert 0 < (exact - fast).abs().max() < 0.05
+
+
+def test_a_message_with_pad_in_it_is_read_alike_alone_and_in_a_batch():
+    questioner, _ = bots()
+    tokens, lengths = torch.tensor([[5, 0], [5, 0], [0, 0], [0, 0]]), torch.tensor([2, 1, 1, 0])
+    together = encode(questioner.fact_encoder, questioner.embedding, tokens, lengths)
+    for row in range(4):
+        alone = encode(questioner.fact_encoder, questioner.embedding, tokens[row : row + 1], lengths[row : row + 1])
+        torch.testing.assert_close(together[row], alone[0], rtol=0, atol=1e-6)
+    assert (together[0] - together[1]).abs().max() > 1e-3
 
 
 @pytest.mark.parametrize("lengths", [[5, 3, 3, 1], [2, 2], [1]])
@@ -226,7 +250,7 @@ def test_eight_dialogs_are_learnt_by_heart(regime):
     dialogs, images = made_up(8, longest=3)
     pair = bots(sizes=Sizes(embedding=16, hidden=64, layers=2))
     epochs, rate = {"dialog": (150, 0.01), "round": (70, 0.005)}[regime]
-    training = Training(regime=regime, epochs=epochs, batch=8, rate=rate, image_weight=10.0)
+    training = Training(regime=regime, epochs=epochs, batch=8, rate=rate)
     school = School(*pair, training)
     reads = {"dialog": "marked", "round": "plain"}[regime]
     data = lessons(dialogs, images, VOCABULARY, FORMATS[reads](VOCABULARY), CPU)
@@ -285,6 +309,18 @@ def test_a_killed_training_continues_bit_by_bit(regime, tmp_path):
     again = School(*bots(seed=9), training)
     again.load(tmp_path / "progress.safetensors")
     assert [epoch.number for epoch in again.fit(data)] == [3, 4]
+    assert again.history == straight.history
     for ours, theirs in ((again.questioner, straight.questioner), (again.answerer, straight.answerer)):
         for key, value in theirs.state_dict().items():
             assert torch.equal(ours.state_dict()[key], value), key
+
+
+@pytest.mark.parametrize(
+    "other", [{"training": Training(epochs=4, batch=8, rate=0.5)}, {"subject": "other features"}], ids=["rate", "data"]
+)
+def test_progress_of_another_training_is_not_continued(other, tmp_path):
+    mine = {"training": Training(epochs=4, batch=8), "subject": "these features"}
+    School(*bots(), **mine).save(tmp_path / "progress.safetensors")
+    School(*bots(), **mine).load(tmp_path / "progress.safetensors")
+    with pytest.raises(InputError, match="another training"):
+        School(*bots(), **{**mine, **other}).load(tmp_path / "progress.safetensors")

@@ -9,8 +9,9 @@ from importlib import import_module
 import pytest
 
 from cooperation.cli import COMMANDS, main
-from cooperation.experiments import Condition, Training
+from cooperation.conditions import Condition
 from cooperation.files import InputError, write_text, written_whole
+from cooperation.models import Training
 from cooperation.settings import add_flags, flags, from_flags, setting
 
 
@@ -21,12 +22,11 @@ class Everything:
     number: int = setting(3, "a whole number")
     share: float = setting(0.5, "a share, 100 % at most")
     word: str = setting("a", "a word", ("a", "b"))
-    switch: bool = setting(False, "a switch")
 
 
 @pytest.mark.parametrize(
     "settings",
-    [Everything(), Everything(-4, 1e-9, "b", True), Training(seed=5), Condition(channel="answer", p=0.1, start=3)],
+    [Everything(), Everything(-4, 1e-9, "b"), Training(seed=5), Condition(channel="answer", p=0.1, start=3)],
 )
 def test_flags_say_all_settings(settings):
     parser = argparse.ArgumentParser()

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from cooperation.conditions import Condition
 from cooperation.configuration import read, read_dataset
-from cooperation.experiments import Condition, Sizes, Training
 from cooperation.files import InputError
+from cooperation.models import Sizes, Training
 from cooperation.preparation import Normalisation
 
 SHIPPED = yaml.safe_load((Path(__file__).parent.parent / "config.yaml").read_text())
@@ -156,6 +157,24 @@ D = ("conditions", "dialog")
         ((*M, "text"), {"treshold": 5}, ["datasets.miniature.text", "treshold", "threshold"]),
         ((*M, "sizes"), {"hidden": 64.5}, ["datasets.miniature.sizes.hidden", "whole number"]),
         ((*M, "training", "dialog"), {"epoch": 3}, ["datasets.miniature.training.dialog", "epoch", "epochs"]),
+        (
+            (*M, "training", "dialog"),
+            {"regime": "round"},
+            ["training.dialog.regime", "leave it out"],
+        ),
+        ((*M, "training", "dialog"), {"seed": 3}, ["datasets.miniature.training.dialog.seed", "seeds"]),
+        (
+            (*M, "training", "dialog"),
+            {"epochs": -1},
+            ["training.dialog", "epochs", "-1", "at least 1"],
+        ),
+        ((*M, "training", "dialog"), {"batch": 0}, ["batch", "at least 1"]),
+        ((*M, "training", "round"), {"image_weight": 3.0}, ["datasets.miniature.training.round", "no effect"]),
+        ((*M, "sizes"), {"layers": 0}, ["datasets.miniature.sizes", "layers", "at least 1"]),
+        ((*M, "playing"), {"candidates": -5}, ["datasets.miniature.playing", "candidates", "at least 1"]),
+        ((*D, "new"), {"channel": "image", "p": 0.2}, ["conditions.dialog.new", "p", "image"]),
+        ((*D, "new"), {"channel": "negation", "p": 0.2}, ["conditions.dialog.new", "p", "negation"]),
+        ((*D, "new"), {"channel": "answer", "by": "swap", "script": "questions"}, ["conditions.dialog.new", "script"]),
         ((*M, "training", "rounds"), {}, ["datasets.miniature.training", "rounds", "round"]),
         ((*M, "manual"), "figure_2.yaml", ["datasets.miniature.manual", "list"]),
         ((*M, "manual"), ["paper/manual/two.yaml"], ["datasets.miniature.manual", "two.yaml", "figure_2.yaml"]),

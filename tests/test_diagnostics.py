@@ -9,8 +9,8 @@ import pytest
 from fakes import made_result
 
 from cooperation.commands import diagnose as command
+from cooperation.conditions import Condition
 from cooperation.diagnostics import listen, read_diagnostics
-from cooperation.experiments import Condition
 from cooperation.files import InputError
 from cooperation.findings import findings, to_html, to_markdown, view
 from cooperation.messages import Messages

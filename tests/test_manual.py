@@ -21,7 +21,6 @@ from cooperation.checkpoint import Checkpoint, build, save_checkpoint
 from cooperation.claims import check, manual_evidence, read_claims
 from cooperation.commands import figure as figure_command
 from cooperation.commands import intervene
-from cooperation.experiments import Sizes, Training
 from cooperation.figures import save
 from cooperation.files import InputError
 from cooperation.game import Script, own, play
@@ -41,6 +40,7 @@ from cooperation.manual import (
 from cooperation.manual_figures import BLUE, COLUMN, TEXT, draw_manual, wrapped
 from cooperation.manual_games import play_manual
 from cooperation.messages import Messages, stack_rounds
+from cooperation.models import Sizes, Training
 from cooperation.ranking import Ranker
 from cooperation.readings import READINGS
 from cooperation.report import Source, render

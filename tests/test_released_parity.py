@@ -14,12 +14,12 @@ import torch
 
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
 from cooperation.bots.player import AnswererPlayer, QuestionerPlayer
-from cooperation.experiments import Sizes
 from cooperation.facts import bare, marked
 from cooperation.game import Script, Tampering, delivered, play
 from cooperation.interventions import NegateExact
 from cooperation.lessons import lessons
 from cooperation.messages import Messages, stack_rounds
+from cooperation.models import Sizes
 from cooperation.ranking import Ranker
 from cooperation.store import Dialogs
 from cooperation.text import Vocabulary

@@ -14,8 +14,8 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
-from cooperation.experiments import Sizes
 from cooperation.files import InputError, written_whole
+from cooperation.models import Sizes
 from cooperation.text import Vocabulary
 
 # What the bots read and the format of their training facts, by training regime (protocol, section 1).

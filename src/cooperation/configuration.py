@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from cooperation.experiments import MODELS, READINGS, Condition, Playing, Sizes, Training
+from cooperation.conditions import READINGS, Condition, Playing
 from cooperation.files import InputError
+from cooperation.models import MODELS, Sizes, Training
 from cooperation.preparation import Encoding, Extraction, Genuine, Normalisation, Patience, Source, World
 from cooperation.settings import NAMES, checked, known, mapping
 
@@ -143,8 +144,11 @@ def _dataset(given: Any, place: str) -> Dataset:
         known(key, (*DATASET_KEYS, *steps, *sorted(more)), place)
     downloads = _downloads(given.get("downloads", {}), f"{place}.downloads") if source == "visdial" else {}
     training = mapping(given.get("training", {}), f"{place}.training")
-    for model in training:
+    for model, settings in training.items():
         known(model, MODELS, f"{place}.training")
+        for key, instead in (("regime", "the model's name says it"), ("seed", "see `seeds`")):
+            if key in mapping(settings, f"{place}.training.{model}"):
+                raise InputError(f"{place}.training.{model}.{key}: leave it out; {instead}")
     return Dataset(
         source=source,
         files=_files(given.get("files", {}), GIVEN[source], tuple(downloads), f"{place}.files"),
@@ -154,7 +158,7 @@ def _dataset(given: Any, place: str) -> Dataset:
         steps={step: checked(kind, given.get(step, {}), f"{place}.{step}") for step, kind in steps.items()},
         sizes=checked(Sizes, given.get("sizes", {}), f"{place}.sizes"),
         training={
-            model: replace(checked(Training, settings, f"{place}.training.{model}"), regime=model)
+            model: checked(Training, {**settings, "regime": model}, f"{place}.training.{model}")
             for model, settings in training.items()
         },
         playing=checked(Playing, given.get("playing", {}), f"{place}.playing"),

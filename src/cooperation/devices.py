@@ -7,5 +7,7 @@ import torch
 
 @cache
 def device() -> torch.device:
-    """The first GPU if there is one, else the CPU."""
+    """The first GPU if there is one, else the CPU; float32 means float32 there too, not TF32."""
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -114,7 +114,7 @@ class Exchange:
 def read_manual(path: Path) -> Manual:
     """Read and check a manual intervention (YAML); the first mistake is an `InputError` that names file and key."""
     if not path.exists():
-        raise InputError(f"{path}: no such file; see the README on manual interventions")
+        raise InputError(f"{path}: no such file; paper/manual/README.md says how to write one")
     try:
         given = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:

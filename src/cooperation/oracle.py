@@ -7,7 +7,7 @@ ties with all the others (100/2 − 50/N), and so does the candidates' mean, whi
 import numpy as np
 
 from cooperation.bots.scripted import AskingOracle, HeedingOracle
-from cooperation.experiments import ORACLE_CONDITIONS, Condition
+from cooperation.conditions import ORACLE_CONDITIONS, Condition
 from cooperation.game import Script, play
 from cooperation.messages import Messages
 from cooperation.playing import as_result, tampering_of

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from tqdm import tqdm
 
 from cooperation.bots.player import AnswererPlayer, QuestionerPlayer
 from cooperation.checkpoint import Checkpoint
-from cooperation.experiments import Condition, Playing
+from cooperation.conditions import Condition, Playing
 from cooperation.facts import FORMATS
 from cooperation.files import InputError
 from cooperation.game import Game, Script, Tampering, join_games, play
@@ -91,6 +92,22 @@ def tampering_of(
     if condition.takes_messages and said.lengths.shape[1] < ROUNDS:
         raise InputError(f"a swap of each {condition.channel} needs what other dialogs' bots say; give --control")
     return swapping(condition, reading, Partners.of(dialogs.image_ids, seed), images, said)
+
+
+def check_control(control: Result, checkpoint: Checkpoint, dialogs: Dialogs, reading: str, place: Path) -> None:
+    """Refuse, as an `InputError` that names `place`, a control of other bots, dialogs or another reading."""
+    training = checkpoint.training
+    for name, found, wanted in (
+        ("model", control.attributes["model"], training["regime"]),
+        ("seed", control.attributes["seed"], training["seed"]),
+        ("reading", control.attributes["reading"], reading),
+        ("dialogs", control.image_ids.tolist(), dialogs.image_ids[: len(control.image_ids)].tolist()),
+        ("condition", json.loads(control.attributes["settings"])["channel"], "none"),
+    ):
+        if found != wanted:
+            raise InputError(
+                f"{place}: its {name} is not that of this game; give the condition `none` of the same bots"
+            )
 
 
 def human_script(dialogs: Dialogs, vocabulary: Vocabulary, what: str) -> Script:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from cooperation.experiments import Condition
+from cooperation.conditions import Condition
 from cooperation.files import InputError
 from cooperation.game import Remembered, Tampering, delivered, own
 from cooperation.interventions import (

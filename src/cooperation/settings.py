@@ -8,12 +8,20 @@ from typing import Any, TypeVar
 from cooperation.files import InputError
 
 Settings = TypeVar("Settings")
-NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
+NAMES = {int: "a whole number", float: "a number", str: "a text"}
 
 
 def setting(default: Any, text: str, choices: tuple[str, ...] | None = None) -> Any:
     """A dataclass field with a default, a line of help (with its unit) and, where there are some, its choices."""
     return field(default=default, metadata={"help": text, "choices": choices})
+
+
+def at_least(settings: Any, **least: float) -> None:
+    """Check that fields are at least so large."""
+    for name, bound in least.items():
+        value = getattr(settings, name)
+        if not value >= bound:
+            raise InputError(f"{name}: {value} is too small; choose at least {bound:g}")
 
 
 def flag(name: str) -> str:
@@ -30,22 +38,14 @@ def add_flags(parser: argparse.ArgumentParser, kind: type[Any]) -> None:
     group = parser.add_argument_group((kind.__doc__ or kind.__name__).splitlines()[0])
     for entry in fields(kind):
         text = f"{entry.metadata['help']} (default: {entry.default})"
-        if isinstance(entry.default, bool):
-            group.add_argument(
-                flag(entry.name),
-                action=argparse.BooleanOptionalAction,
-                default=entry.default,
-                help=entry.metadata["help"],
-            )
-        else:
-            group.add_argument(
-                flag(entry.name),
-                type=_type(entry),
-                default=entry.default,
-                choices=entry.metadata.get("choices"),
-                metavar=None if entry.metadata.get("choices") else _type(entry).__name__.upper(),
-                help=text.replace("%", "%%"),
-            )
+        group.add_argument(
+            flag(entry.name),
+            type=_type(entry),
+            default=entry.default,
+            choices=entry.metadata.get("choices"),
+            metavar=None if entry.metadata.get("choices") else _type(entry).__name__.upper(),
+            help=text.replace("%", "%%"),
+        )
 
 
 def from_flags(kind: type[Settings], arguments: argparse.Namespace) -> Settings:
@@ -55,14 +55,7 @@ def from_flags(kind: type[Settings], arguments: argparse.Namespace) -> Settings:
 
 def flags(settings: Any) -> list[str]:
     """The settings as flags, so that a command line says them all."""
-    words: list[str] = []
-    for entry in fields(settings):
-        value = getattr(settings, entry.name)
-        if isinstance(value, bool):
-            words.append(flag(entry.name) if value else flag("no-" + entry.name))
-        else:
-            words += [flag(entry.name), str(value)]
-    return words
+    return [word for entry in fields(settings) for word in (flag(entry.name), str(getattr(settings, entry.name)))]
 
 
 def checked(kind: type[Settings], given: Any, place: str) -> Settings:
@@ -74,13 +67,10 @@ def checked(kind: type[Settings], given: Any, place: str) -> Settings:
     for key, value in mapping(given, place).items():
         known(key, entries, f"{place}.{key}")
         wanted = type(entries[key].default)
-        # A whole number is as good as a number; true and false are neither.
-        if isinstance(value, bool) != (wanted is bool) or not isinstance(
-            value, (wanted, int) if wanted is float else wanted
-        ):
-            raise InputError(
-                f"{place}.{key}: {value!r} is not {NAMES[wanted]}; the default is {entries[key].default!r}"
-            )
+        # A whole number is as good as a number.
+        if type(value) is not wanted and (type(value), wanted) != (int, float):
+            default = entries[key].default
+            raise InputError(f"{place}.{key}: {value!r} is not {NAMES[wanted]}; the default is {default!r}")
         if entries[key].metadata.get("choices"):
             known(value, entries[key].metadata["choices"], f"{place}.{key}")
     try:

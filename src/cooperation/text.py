@@ -1,6 +1,5 @@
 """Words and their ids."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -50,11 +49,6 @@ class Vocabulary:
             if 1 <= number <= len(self.words):
                 words.append(self.words[number - 1])
         return " ".join(words)
-
-
-def count_words(texts: Iterable[Sequence[str]], threshold: int) -> Vocabulary:
-    """Count the words of the texts and keep the frequent ones, as `keep_words` does."""
-    return keep_words(Counter(word for tokens in texts for word in tokens), threshold)
 
 
 def keep_words(counts: Mapping[str, int], threshold: int) -> Vocabulary:

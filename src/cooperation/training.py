@@ -13,10 +13,10 @@ from torch import Tensor
 
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork, spread_embeddings
 from cooperation.checkpoint import load_tensors
-from cooperation.experiments import Training
 from cooperation.files import InputError, written_whole
 from cooperation.lessons import Lessons
 from cooperation.messages import Rows
+from cooperation.models import Training
 from cooperation.updates import DialogUpdates, RoundUpdates
 
 
@@ -29,26 +29,32 @@ class Epoch:
 
 
 class School:
-    """Two networks, the way they learn, and how far they are."""
+    """Two networks, the way they learn, and how far they are.
 
-    def __init__(self, questioner: QuestionerNetwork, answerer: AnswererNetwork, training: Training) -> None:
-        self.training = training
+    subject: what identifies the lessons and the networks; progress with another subject is not continued.
+    history: the epochs so far.
+    """
+
+    def __init__(
+        self, questioner: QuestionerNetwork, answerer: AnswererNetwork, training: Training, subject: str = ""
+    ) -> None:
+        self.training, self.subject = training, subject
         self.questioner, self.answerer = questioner, answerer
         if training.regime == "round":
             spread_embeddings(questioner)
             spread_embeddings(answerer)
         updates: dict[str, type[DialogUpdates | RoundUpdates]] = {"dialog": DialogUpdates, "round": RoundUpdates}
         self.updates = updates[training.regime](questioner, answerer, training)
-        self.epochs = 0
+        self.history: list[Epoch] = []
 
     def fit(self, lessons: Lessons) -> Iterator[Epoch]:
         """Train for the epochs that are left; yield a record after each."""
         order = {"dialog": shuffled_batches, "round": drawn_batches}[self.training.regime]
         self.questioner.train()
         self.answerer.train()
-        while self.epochs < self.training.epochs:
+        while len(self.history) < self.training.epochs:
             sums: dict[str, Tensor] = {}
-            batches = order(len(lessons), self.training.batch, self.training.seed, self.epochs)
+            batches = order(len(lessons), self.training.batch, self.training.seed, len(self.history))
             count = 0
             for rows in batches:
                 count += 1
@@ -59,26 +65,28 @@ class School:
             bad = [name for name, mean in means.items() if not np.isfinite(mean)]
             if bad:
                 raise InputError(
-                    f"epoch {self.epochs + 1}: the {bad[0]} loss is not a number; lower training.rate and train again"
+                    f"epoch {len(self.history) + 1}: the {bad[0]} loss is no number; lower training.rate and train again"
                 )
-            self.epochs += 1
-            yield Epoch(self.epochs, means)
+            self.history.append(Epoch(len(self.history) + 1, means))
+            yield self.history[-1]
 
     def save(self, path: Path) -> None:
-        """Write weights, optimisers and the number of finished epochs, whole or not at all."""
-        tensors: dict[str, Tensor] = {"epochs": torch.tensor(self.epochs)}
+        """Write weights, optimisers and the epochs so far, whole or not at all."""
+        tensors: dict[str, Tensor] = {}
         for name, module in (("questioner", self.questioner), ("answerer", self.answerer)):
             tensors |= {f"{name}/{key}": value for key, value in module.state_dict().items()}
         for name, optimiser in self.updates.optimisers.items():
             for number, moments in optimiser.state_dict()["state"].items():
                 tensors |= {f"optimiser/{name}/{number}/{key}": value for key, value in moments.items()}
         with written_whole(path) as temporary:
-            save_file(tensors, temporary, {"cooperation": json.dumps(asdict(self.training))})
+            described = {**self._described(), "history": [asdict(epoch) for epoch in self.history]}
+            save_file(tensors, temporary, {"cooperation": json.dumps(described)})
 
     def load(self, path: Path) -> None:
         """Continue from what `save` wrote under the same settings."""
         tensors, described = load_tensors(path)
-        if described != asdict(self.training):
+        history = described.pop("history", None)
+        if described != self._described():
             raise InputError(f"{path}: progress of another training ({described}); delete it to start afresh")
         for name, module in (("questioner", self.questioner), ("answerer", self.answerer)):
             module.load_state_dict(_under(f"{name}/", tensors))
@@ -88,7 +96,10 @@ class School:
                 number, moment = key.split("/")
                 state.setdefault(int(number), {})[moment] = value
             optimiser.load_state_dict({**optimiser.state_dict(), "state": state})
-        self.epochs = int(tensors["epochs"])
+        self.history = [Epoch(**epoch) for epoch in history]
+
+    def _described(self) -> dict[str, Any]:
+        return {"training": asdict(self.training), "subject": self.subject}
 
 
 def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -6,9 +6,9 @@ from torch.nn.utils import clip_grad_norm_, clip_grad_value_
 
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
 from cooperation.bots.recurrent import State, zero_state
-from cooperation.experiments import Training
 from cooperation.lessons import Lessons
 from cooperation.messages import ROUNDS
+from cooperation.models import Training
 
 Losses = dict[str, Tensor]
 
@@ -54,9 +54,9 @@ class DialogUpdates:
     def update(self, batch: Lessons) -> Losses:
         """Learn from a batch; its losses a dialog."""
         optimiser = self.optimisers["both"]
-        losses = {
-            name: loss / len(batch) for name, loss in teacher_forced(self.questioner, self.answerer, batch).items()
-        }
+        with products_in(self.training.precision, batch):
+            sums = teacher_forced(self.questioner, self.answerer, batch)
+        losses = {name: loss / len(batch) for name, loss in sums.items()}
         optimiser.zero_grad()
         total = losses["question"] + losses["answer"] + self.training.image_weight * losses["image"]
         total.backward()  # type: ignore[no-untyped-call]
@@ -93,13 +93,13 @@ class RoundUpdates:
         return {name: torch.stack([losses[name] for losses in rounds]).mean() for name in rounds[0]}
 
     def _ask(self, lesson: Lessons, state: State) -> tuple[Tensor, Tensor, State]:
-        states = self.questioner.history(lesson.facts, state)
         tokens = lesson.question_targets.lengths.sum()
-        question = (
-            self.questioner.language_loss(states, lesson.question_inputs, lesson.question_targets.tokens) / tokens
-        )
+        with products_in(self.training.precision, lesson):
+            states = self.questioner.history(lesson.facts, state)
+            said = self.questioner.language_loss(states, lesson.question_inputs, lesson.question_targets.tokens)
+        question = said / tokens
         guesses = self.questioner.guess(states[0][:, :, 0])
-        image = self.training.image_weight * (lesson.images - guesses).square().sum(1).sqrt().mean()
+        image = (lesson.images - guesses).square().sum(1).sqrt().mean()
         # Both gradients before either step, for they go through the same weights.
         of_question = self._gradients("question", question, retain_graph=True)
         of_image = self._gradients("image", image)

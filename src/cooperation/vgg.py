@@ -1,6 +1,5 @@
 """VGG-16's fc7 after ReLU: 4096 numbers a picture, the features of the paper."""
 
-import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from tqdm import tqdm
 
 from cooperation.archives import read_member
 from cooperation.devices import device
-from cooperation.files import InputError
+from cooperation.files import InputError, digest
 from cooperation.messages import Floats
 from cooperation.pictures import decode
 from cooperation.preparation import Extraction
@@ -64,14 +63,13 @@ def trained(weights: Path) -> tuple[nn.Module, str]:
     A name that ends as torchvision's do (vgg16-397923af.pth) must be followed by a hash that begins so.
     """
     try:
-        with weights.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        found = digest(weights)
     except OSError as error:
         address = VGG16_Weights.IMAGENET1K_V1.url
         raise InputError(f"{weights}: cannot be read ({error.strerror}); download {address}") from error
     promised = HASH_IN_NAME.search(weights.name)
-    if promised and not digest.startswith(promised[1]):
-        raise InputError(f"{weights}: its sha256 is {digest[:8]}…, not {promised[1]}…; delete it and download it again")
+    if promised and not found.startswith(promised[1]):
+        raise InputError(f"{weights}: its sha256 is {found[:8]}…, not {promised[1]}…; delete it and download it again")
     try:
         state = torch.load(weights, map_location="cpu", weights_only=True)
         with torch.device("meta"):
@@ -80,7 +78,7 @@ def trained(weights: Path) -> tuple[nn.Module, str]:
     except Exception as error:  # torch has no exception of its own for a foreign file
         reason = str(error).strip().splitlines()[0]
         raise InputError(f"{weights}: not the weights of VGG-16 ({reason}); download them again") from error
-    return _up_to_fc7(network), f"{weights.name}, sha256 {digest}"
+    return _up_to_fc7(network), f"{weights.name}, sha256 {found}"
 
 
 def _up_to_fc7(network: Any) -> nn.Module:

@@ -12,7 +12,7 @@ from torch.nn.functional import cross_entropy
 
 from cooperation.bots import recurrent
 from cooperation.bots.recurrent import State
-from cooperation.experiments import Sizes
+from cooperation.models import Sizes
 
 
 @dataclass(frozen=True)

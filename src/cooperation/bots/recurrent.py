@@ -1,6 +1,6 @@
 """The three things the bots do with an LSTM: encode messages, walk through the rounds, speak.
 
-All take a stock `nn.LSTM` (2 layers, gate order i, f, g, o) for its weights. A state is a pair (h, c), each
+All take a stock `nn.LSTM` (gate order i, f, g, o) for its weights. A state is a pair (h, c), each
 [layers, batch, hidden]; the states of a walk are two of [layers, batch, rounds, hidden].
 """
 
@@ -90,8 +90,9 @@ def encode(lstm: nn.LSTM, embedding: nn.Embedding, tokens: Tensor, lengths: Tens
     tokens: [messages, length], PAD past lengths [messages]. A message without tokens is encoded as zeros.
     """
     # Batches repeat their messages a lot (“is it big ?”, “no”): each distinct one is read once.
-    distinct, where = torch.unique(tokens, dim=0, return_inverse=True)
-    counts = lengths.new_zeros(len(distinct)).scatter_(0, where, lengths)
+    # A bot may say PAD, so the length is part of what makes a message.
+    both, where = torch.unique(torch.cat([tokens, lengths[:, None]], 1), dim=0, return_inverse=True)
+    distinct, counts = both[:, :-1], both[:, -1]
     packed = pack(distinct, counts.clamp(min=1))
     hidden = outputs(lstm, packed._replace(data=embedding(packed.data)), zero_state(lstm, len(distinct)))
     starts = (packed.batch_sizes.cumsum(0) - packed.batch_sizes).to(tokens.device)

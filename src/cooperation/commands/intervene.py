@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from cooperation.checkpoint import load_checkpoint
+from cooperation.conditions import Playing
 from cooperation.devices import device
-from cooperation.experiments import Playing
 from cooperation.files import InputError
 from cooperation.manual import RULES, Manual, parse_manual, read_manual
 from cooperation.manual_games import play_manual

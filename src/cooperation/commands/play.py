@@ -5,9 +5,10 @@ import json
 from pathlib import Path
 
 from cooperation.checkpoint import load_checkpoint
+from cooperation.conditions import Condition, Playing
 from cooperation.devices import device
-from cooperation.experiments import Condition, Playing
-from cooperation.playing import as_result, control_script, human_script, play_condition
+from cooperation.files import InputError
+from cooperation.playing import as_result, check_control, control_script, human_script, play_condition
 from cooperation.provenance import software
 from cooperation.readings import READINGS
 from cooperation.results import read_result, write_result
@@ -38,7 +39,10 @@ def run(arguments: argparse.Namespace) -> None:
     dialogs = read_dialogs(arguments.dialogs, "val")
     features = read_features(arguments.features, "val", dialogs.image_ids)
     control = read_result(arguments.control) if arguments.control else None
+    if condition.needs_control != bool(control):
+        raise InputError("--control: " + ("give it for this condition" if condition.needs_control else "leave it out"))
     if control:
+        check_control(control, checkpoint, dialogs, arguments.reading, arguments.control)
         script = control_script(control, condition.start)
     else:
         script = human_script(dialogs, checkpoint.vocabulary, condition.script)

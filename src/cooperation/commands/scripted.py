@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from cooperation.experiments import ORACLE_CONDITIONS
+from cooperation.conditions import ORACLE_CONDITIONS
 from cooperation.files import InputError
 from cooperation.oracle import play_oracles
 from cooperation.results import write_result

@@ -10,9 +10,10 @@ from tqdm import tqdm
 
 from cooperation.checkpoint import TRAINING_FORMAT, Checkpoint, build, save_checkpoint
 from cooperation.devices import device
-from cooperation.experiments import Sizes, Training
 from cooperation.facts import FORMATS
+from cooperation.files import digest
 from cooperation.lessons import lessons
+from cooperation.models import Sizes, Training
 from cooperation.provenance import software
 from cooperation.settings import add_flags, from_flags
 from cooperation.store import read_dialogs, read_features, read_vocabulary
@@ -36,19 +37,20 @@ def run(arguments: argparse.Namespace) -> None:
 
     torch.manual_seed(training.seed)
     questioner, answerer = build(vocabulary.size, images.shape[1], sizes)
-    school = School(questioner.to(device()), answerer.to(device()), training)
+    files = {path.name: digest(path) for path in (arguments.dialogs, arguments.features)}
+    school = School(questioner.to(device()), answerer.to(device()), training, f"{sizes}, {files}")
     # Beside the checkpoint, and no declared output: a killed run continues from its last whole epoch.
     progress = arguments.out.with_suffix(".progress.safetensors")
     if progress.exists():
         school.load(progress)
-        print(f"continuing after epoch {school.epochs} ({progress})", file=sys.stderr)
-    history = []
-    for epoch in tqdm(school.fit(taught), total=training.epochs, initial=school.epochs, unit="epoch", disable=None):
+        print(f"continuing after epoch {len(school.history)} ({progress})", file=sys.stderr)
+    for epoch in tqdm(
+        school.fit(taught), total=training.epochs, initial=len(school.history), unit="epoch", disable=None
+    ):
         losses = ", ".join(f"{name} {loss:.3f}" for name, loss in epoch.losses.items())
         print(f"epoch {epoch.number}: {losses}", file=sys.stderr)
-        history.append(asdict(epoch))
         school.save(progress)
-    provenance = {**software(), "device": device().type, "epochs": history}
+    provenance = {**software(), "device": device().type, "epochs": [asdict(epoch) for epoch in school.history]}
     ids = dialogs.image_ids
     trained = Checkpoint(questioner, answerer, vocabulary, ids, sizes, asdict(training), provenance)
     save_checkpoint(arguments.out, trained)

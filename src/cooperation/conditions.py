@@ -1,4 +1,4 @@
-"""The settings of training, playing and the conditions.
+"""The settings of the conditions: what is done to the game, and how it is played.
 
 Needs nothing but the standard library, since the Snakefile reads it.
 """
@@ -6,35 +6,12 @@ Needs nothing but the standard library, since the Snakefile reads it.
 from dataclasses import dataclass
 
 from cooperation.files import InputError
-from cooperation.settings import known, setting
+from cooperation.settings import at_least, known, setting
 
 CHANNELS = ("none", "image", "caption", "question", "answer", "negation")
 SWAPPED = ("image", "caption", "question", "answer")
 KINDS = ("noise", "swap")
 READINGS = ("written", "released")
-MODELS = ("dialog", "round")
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """sizes of the networks"""
-
-    embedding: int = setting(300, "numbers in a word's embedding")
-    hidden: int = setting(512, "hidden units of every LSTM layer")
-    layers: int = setting(2, "layers of every LSTM")
-
-
-@dataclass(frozen=True)
-class Training:
-    """how the bots are trained"""
-
-    regime: str = setting("dialog", "one update a dialog (Table 1, Figures 1) or a round (Table 2)", MODELS)
-    epochs: int = setting(15, "passes over the training dialogs")
-    batch: int = setting(64, "dialogs an update")
-    rate: float = setting(0.001, "Adam's learning rate")
-    image_weight: float = setting(1.0, "weight of the image loss against the language losses")
-    precision: str = setting("float32", "type that matrix products are made in", ("float32", "bfloat16"))
-    seed: int = setting(1, "seed of the initial weights and of the order of the dialogs")
 
 
 @dataclass(frozen=True)
@@ -60,12 +37,16 @@ class Condition:
         known(str(self.start), map(str, range(1, 11)), "start")
         if not 0 <= self.p <= 1:
             raise InputError(f"p: {self.p} is no probability; choose a number from 0 to 1")
+        if self.channel in ("image", "negation") and self.p < 1:
+            raise InputError(f"p: {self.p}, but the {self.channel} is changed whole; leave p out")
         if self.channel == "caption" and self.start > 1:
             raise InputError(f"start: {self.start}, but the caption is read before round 1; leave start out")
         if self.by == "swap":
             known(self.channel, SWAPPED, "channel of a swap")
             if self.p < 1:
                 raise InputError(f"p: {self.p}, but whole messages are swapped; leave p out")
+            if self.channel == "answer" and self.script == "questions":
+                raise InputError("script: questions, but swapped answers were given to the bots' own questions")
             if self.takes_messages and self.facts != "reading":
                 raise InputError(f"facts: {self.facts}, but the swapped messages were said under the reading's")
 
@@ -98,3 +79,6 @@ class Playing:
 
     candidates: int = setting(40000, "the first so many validation images are guessed, among themselves")
     batch: int = setting(1024, "dialogs played at a time")
+
+    def __post_init__(self) -> None:
+        at_least(self, candidates=1, batch=1)
