@@ -172,6 +172,7 @@ D = ("conditions", "dialog")
         ((*M, "training", "round"), {"image_weight": 3.0}, ["datasets.miniature.training.round", "no effect"]),
         ((*M, "sizes"), {"layers": 0}, ["datasets.miniature.sizes", "layers", "at least 1"]),
         ((*M, "playing"), {"candidates": -5}, ["datasets.miniature.playing", "candidates", "at least 1"]),
+        ((*D, "new"), {"channel": "image", "facts": "plain"}, ["conditions.dialog.new", "none-plain"]),
         ((*D, "new"), {"channel": "image", "p": 0.2}, ["conditions.dialog.new", "p", "image"]),
         ((*D, "new"), {"channel": "negation", "p": 0.2}, ["conditions.dialog.new", "p", "negation"]),
         ((*D, "new"), {"channel": "answer", "by": "swap", "script": "questions"}, ["conditions.dialog.new", "script"]),

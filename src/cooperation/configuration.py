@@ -232,6 +232,11 @@ def _conditions(given: Any, above: str = "conditions") -> Mapping[str, Mapping[s
         for name in found[model]:
             if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
                 raise InputError(f"{place}: {name!r} is no name for a condition; use letters, digits, '.', '_', '-'")
+            facts = found[model][name].facts
+            if Condition(facts=facts) not in found[model].values():
+                raise InputError(
+                    f"{place}.{name}: has nothing to be compared with; add none-{facts}: {{facts: {facts}}}"
+                )
     return found
 
 

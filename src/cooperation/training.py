@@ -65,7 +65,7 @@ class School:
             bad = [name for name, mean in means.items() if not np.isfinite(mean)]
             if bad:
                 raise InputError(
-                    f"epoch {len(self.history) + 1}: the {bad[0]} loss is no number; lower training.rate and train again"
+                    f"epoch {len(self.history) + 1}: the {bad[0]} loss is no number; lower the rate and train again"
                 )
             self.history.append(Epoch(len(self.history) + 1, means))
             yield self.history[-1]
