@@ -41,7 +41,7 @@ NodeName=n[1-2] NodeHostname={host} NodeAddr=127.0.0.1 Port=[17001-17002] CPUs=3
 PartitionName=cpu Nodes=n[1-2] Default=YES MaxTime=INFINITE State=UP
 PartitionName=gpu Nodes=n[1-2] MaxTime=INFINITE State=UP
 """
-GRES = "NodeName=n[1-2] Name=gpu Count=4\n"
+GRES = "NodeName=n[1-2] Name=gpu File=/dev/null,/dev/zero,/dev/full,/dev/random\n"
 
 
 def missing():
