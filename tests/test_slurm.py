@@ -71,7 +71,7 @@ def clustered(tmp_path_factory):
     return made
 
 
-KEYS = {"id": "JobID", "partition": "Partition", "comment": "Comment", "granted": "tres-alloc", "minutes": "TimeLimit"}
+KEYS = {"id": "JobID", "partition": "Partition", "comment": "Comment", "granted": "tres-alloc", "gpus": "tres-per-job"}
 
 
 def queue():
@@ -108,10 +108,9 @@ def test_jobs_get_what_the_profile_says(clustered):
     assert {"train", "play", "summarise"} <= {job["rule"] for job in clustered.queue}
     for job in clustered.queue:
         wanted = profile["default-resources"] | profile["set-resources"].get(job["rule"], {})
-        granted = job["granted"]
         assert job["partition"] == wanted["slurm_partition"]
-        assert granted.get("gres/gpu", "0") == str(wanted.get("gpu", 0))
-        assert granted["cpu"] == str(wanted["cpus_per_task"])
+        assert job["gpus"] == (f"gres:gpu:{wanted['gpu']}" if "gpu" in wanted else "N/A")
+        assert job["granted"]["cpu"] == str(wanted["cpus_per_task"])
 
 
 def test_memory_grows_with_every_try(clustered):
