@@ -8,7 +8,6 @@ from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
 from cooperation.bots.player import AnswererPlayer, QuestionerPlayer
 from cooperation.bots.recurrent import encode, input_gates, outputs_of_layers, outputs_of_stock, pack, run
 from cooperation.facts import FORMATS
-from cooperation.files import InputError
 from cooperation.game import Script, Tampering, play
 from cooperation.lessons import lessons
 from cooperation.messages import Messages, with_end
@@ -290,37 +289,3 @@ def test_eight_dialogs_are_learnt_by_heart(regime):
     )
     spoken = [game.question_said[row].lists() == human.questions[row].lists() for row in range(8)]
     assert sum(spoken) >= 6
-
-
-@pytest.mark.parametrize("regime", ["dialog", "round"])
-def test_a_killed_training_continues_bit_by_bit(regime, tmp_path):
-    dialogs, images = made_up(20)
-    data = lessons(dialogs, images, VOCABULARY, FORMATS["marked"](VOCABULARY), CPU)
-    training = Training(regime=regime, epochs=4, batch=8)
-    torch.manual_seed(1)
-    straight = School(*bots(), training)
-    list(straight.fit(data))
-    torch.manual_seed(1)
-    killed = School(*bots(), training)
-    epochs = killed.fit(data)
-    next(epochs)
-    next(epochs)
-    killed.save(tmp_path / "progress.safetensors")
-    again = School(*bots(seed=9), training)
-    again.load(tmp_path / "progress.safetensors")
-    assert [epoch.number for epoch in again.fit(data)] == [3, 4]
-    assert again.history == straight.history
-    for ours, theirs in ((again.questioner, straight.questioner), (again.answerer, straight.answerer)):
-        for key, value in theirs.state_dict().items():
-            assert torch.equal(ours.state_dict()[key], value), key
-
-
-@pytest.mark.parametrize(
-    "other", [{"training": Training(epochs=4, batch=8, rate=0.5)}, {"subject": "other features"}], ids=["rate", "data"]
-)
-def test_progress_of_another_training_is_not_continued(other, tmp_path):
-    mine = {"training": Training(epochs=4, batch=8), "subject": "these features"}
-    School(*bots(), **mine).save(tmp_path / "progress.safetensors")
-    School(*bots(), **mine).load(tmp_path / "progress.safetensors")
-    with pytest.raises(InputError, match="another training"):
-        School(*bots(), **{**mine, **other}).load(tmp_path / "progress.safetensors")

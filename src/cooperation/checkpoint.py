@@ -1,5 +1,6 @@
 """Trained bots in one safetensors file that describes itself: never pickle."""
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -54,9 +55,7 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     """Write a checkpoint, whole or not at all."""
     tensors = {"image_ids": torch.from_numpy(checkpoint.image_ids)}
     for name in ("questioner", "answerer"):
-        tensors |= {
-            f"{name}.{key}": value.contiguous() for key, value in getattr(checkpoint, name).state_dict().items()
-        }
+        tensors |= {f"{name}.{key}": value for key, value in getattr(checkpoint, name).state_dict().items()}
     description = {
         "words": checkpoint.vocabulary.words,
         "start": checkpoint.vocabulary.start,
@@ -66,8 +65,15 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
         "training": dict(checkpoint.training),
         "provenance": dict(checkpoint.provenance),
     }
+    save_tensors(path, tensors, description)
+
+
+def save_tensors(path: Path, tensors: Mapping[str, Tensor], description: Mapping[str, Any]) -> None:
+    """Write tensors and what they are, whole or not at all, with a checksum of both."""
+    here = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    text = json.dumps(description)
     with written_whole(path) as temporary:
-        save_file(tensors, temporary, {"cooperation": json.dumps(description)})
+        save_file(here, temporary, {"cooperation": text, "sha256": _checksum(here, text)})
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -77,14 +83,31 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     try:
         with safe_open(path, "pt") as file:
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
-            return tensors, json.loads(file.metadata()["cooperation"])
+            text, promised = (file.metadata()[key] for key in ("cooperation", "sha256"))
+        if _checksum(tensors, text) != promised:
+            raise ValueError("its checksum is another")
+        return tensors, json.loads(text)
     except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: damaged or not a checkpoint of this program ({error}); train again") from error
+        reason = " ".join(f"{error}".split())
+        raise InputError(
+            f"{path}: damaged or not a checkpoint of this program ({reason}); delete it and train again"
+        ) from error
+
+
+def _checksum(tensors: Mapping[str, Tensor], text: str) -> str:
+    """SHA-256 of all that a file of ours says, for safetensors keeps none."""
+    found = hashlib.sha256(text.encode())
+    for name, tensor in sorted(tensors.items()):
+        found.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        found.update(tensor.numpy().tobytes())
+    return found.hexdigest()
 
 
 def load_checkpoint(path: Path, device: torch.device) -> Checkpoint:
     """Read a checkpoint and build its networks on the device."""
     tensors, description = load_tensors(path)
+    if "words" not in description:
+        raise InputError(f"{path}: the progress of a training, not a checkpoint; end the training first")
     vocabulary = Vocabulary(tuple(description["words"]), description["start"], description["eos"])
     sizes = Sizes(**description["sizes"])
     bots = build(vocabulary.size, description["features"], sizes)

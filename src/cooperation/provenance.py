@@ -1,11 +1,14 @@
 """Where results come from: the source files a command is made of, and the software that ran them."""
 
 import ast
+import hashlib
 import platform
 import subprocess
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+
+from cooperation.files import digest
 
 PACKAGE = Path(__file__).parent
 
@@ -46,6 +49,17 @@ def _imported(file: Path) -> tuple[Path, ...]:
     data = [path for path in PACKAGE.iterdir() if path.suffix not in (".py", ".typed") and path.name in text]
     # Empty files say nothing.
     return tuple(path for path in (*modules, *data) if path.is_file() and path.stat().st_size)
+
+
+def code(command: str) -> str:
+    """SHA-256 of all that a command is made of: another, and what it was in the middle of is not to be continued."""
+    found = "".join(f"{Path(path).name} {digest(Path(path))}\n" for path in sources(command))
+    return hashlib.sha256(found.encode()).hexdigest()
+
+
+def inputs(**files: Path | None) -> dict[str, str]:
+    """SHA-256 of each input file that is given, by what it is to the command."""
+    return {name: digest(path) for name, path in files.items() if path}
 
 
 def software() -> dict[str, str]:

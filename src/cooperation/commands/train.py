@@ -9,21 +9,28 @@ import torch
 from tqdm import tqdm
 
 from cooperation.checkpoint import TRAINING_FORMAT, Checkpoint, build, save_checkpoint
-from cooperation.devices import device
+from cooperation.devices import device, named
 from cooperation.facts import FORMATS
-from cooperation.files import digest
 from cooperation.lessons import lessons
 from cooperation.models import Sizes, Training
-from cooperation.provenance import software
+from cooperation.provenance import code, inputs, software
 from cooperation.settings import add_flags, from_flags
 from cooperation.store import read_dialogs, read_features, read_vocabulary
-from cooperation.training import School
+from cooperation.training import AnotherTrainingError, Keeping, School
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dialogs", type=Path, required=True, help="HDF5 file of dialogs; the train split is learnt")
     parser.add_argument("--features", type=Path, required=True, help="HDF5 file of normalised image features")
     parser.add_argument("--out", type=Path, required=True, help="checkpoint (safetensors) to write")
+    parser.add_argument(
+        "--save-every",
+        type=_minutes,
+        default=10,
+        metavar="MINUTES",
+        help="save progress within an epoch so often, and after each anyway; a killed run goes on from there "
+        "(default: %(default)s)",
+    )
     add_flags(parser, Sizes)
     add_flags(parser, Training)
 
@@ -37,21 +44,44 @@ def run(arguments: argparse.Namespace) -> None:
 
     torch.manual_seed(training.seed)
     questioner, answerer = build(vocabulary.size, images.shape[1], sizes)
-    files = {path.name: digest(path) for path in (arguments.dialogs, arguments.features)}
-    school = School(questioner.to(device()), answerer.to(device()), training, f"{sizes}, {files}")
-    # Beside the checkpoint, and no declared output: a killed run continues from its last whole epoch.
+    made_of = inputs(dialogs=arguments.dialogs, features=arguments.features)
+    subject = f"{sizes}, {made_of}, {code('train')}"
+    school = School(questioner.to(device()), answerer.to(device()), training, subject)
+    # Beside the checkpoint, and no declared output, since Snakemake deletes those of a job that failed.
     progress = arguments.out.with_suffix(".progress.safetensors")
     if progress.exists():
-        school.load(progress)
-        print(f"continuing after epoch {len(school.history)} ({progress})", file=sys.stderr)
-    for epoch in tqdm(
-        school.fit(taught), total=training.epochs, initial=len(school.history), unit="epoch", disable=None
-    ):
+        continue_from(progress, school)
+    keeping = Keeping(progress, arguments.save_every)
+    epochs = school.fit(taught, dialogs.image_ids, keeping)
+    for epoch in tqdm(epochs, total=training.epochs, initial=len(school.history), unit="epoch", disable=None):
         losses = ", ".join(f"{name} {loss:.3f}" for name, loss in epoch.losses.items())
         print(f"epoch {epoch.number}: {losses}", file=sys.stderr)
-        school.save(progress)
-    provenance = {**software(), "device": device().type, "epochs": [asdict(epoch) for epoch in school.history]}
+    provenance = {
+        **software(),
+        "device": named(device()),
+        "inputs": made_of,
+        "epochs": [asdict(epoch) for epoch in school.history],
+    }
     ids = dialogs.image_ids
     trained = Checkpoint(questioner, answerer, vocabulary, ids, sizes, asdict(training), provenance)
     save_checkpoint(arguments.out, trained)
     progress.unlink(missing_ok=True)
+
+
+def continue_from(progress: Path, school: School) -> None:
+    """Take up a training where it was stopped; one of other settings, inputs or code is forgotten."""
+    try:
+        school.load(progress)
+    except AnotherTrainingError:
+        print(f"{progress} is of other settings, data or code: training begins afresh", file=sys.stderr)
+        progress.unlink()
+    else:
+        within = f", batch {len(school.losses)}" if school.losses else ""
+        print(f"continuing after epoch {len(school.history)}{within} ({progress})", file=sys.stderr)
+
+
+def _minutes(text: str) -> float:
+    minutes = float(text)
+    if not minutes >= 0:
+        raise ValueError
+    return minutes
