@@ -6,6 +6,7 @@ from small_files import document, write_json
 from cooperation.cli import main
 from cooperation.encoding import encode
 from cooperation.files import InputError
+from cooperation.hdf5 import read_attributes
 from cooperation.preparation import Encoding
 from cooperation.store import read_dialogs, read_vocabulary
 from cooperation.tokeniser import tokenise, tokenise_question
@@ -123,8 +124,7 @@ def test_command(tmp_path, monkeypatch, capsys):
     assert read_dialogs(out, "val").questions.lengths.shape == (1, 10)
     assert "smiling" in read_vocabulary(out).words
     assert "train: 2 dialogs read, 2 kept, 0 refused" in capsys.readouterr().out
-    with h5py.File(out) as file:
-        stored = dict(file.attrs)
+    stored = read_attributes(out)
     assert stored["train_read"] == stored["train_kept"] == 2
     assert stored["train_refused"] == 0
     assert stored["threshold"] == 2

@@ -86,6 +86,8 @@ def test_command_joins_shards_and_splits(tmp_path, monkeypatch):
         "normalisation": "l2",
         "length": 2.0,
         "width": 2,
+        "duplicates_train": 0,
+        "duplicates_val": 0,
     }
 
 

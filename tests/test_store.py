@@ -55,7 +55,8 @@ def test_features_come_back(tmp_path):
     found = read_features(path, "train")
     assert found.image_ids.tolist() == [3, 1]
     assert found.vectors.tolist() == [[3, 6], [1, 2]]
-    assert found.attributes == {"extractor": "not stated", "layer": "fc7", "length": 2.5, "width": 2}
+    made = {"extractor": "not stated", "layer": "fc7", "length": 2.5, "width": 2}
+    assert found.attributes == {**made, "duplicates_train": 0, "duplicates_val": 0}
 
 
 @settings(deadline=None)

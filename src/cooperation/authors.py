@@ -10,8 +10,9 @@ import numpy.typing as npt
 from cooperation.archives import read_json_text
 from cooperation.encoding import count_tokens
 from cooperation.files import InputError
+from cooperation.hdf5 import opened, read_array
 from cooperation.messages import PAD, ROUNDS, Messages
-from cooperation.store import FIRST_ROW, PARTS, Dialogs, opened
+from cooperation.store import FIRST_ROW, PARTS, Dialogs
 from cooperation.text import UNKNOWN, Vocabulary
 
 Ids = npt.NDArray[np.int64]
@@ -40,10 +41,10 @@ def read_data(path: Path, split: str, vocabulary: Vocabulary, rows: int) -> Dial
     Every dialog has an image of its own.
     """
     with opened(path) as file:
-        positions = file[f"img_pos_{split}"][:].astype(np.int64)
+        positions = read_array(file, f"img_pos_{split}").astype(np.int64)
         names = {field: f"{part}_{split}" for field, part in PARTS.items()}
         arrays = {
-            field: (file[name][:].astype(np.int64), file[f"{PARTS[field]}_length_{split}"][:].astype(np.int64))
+            field: tuple(read_array(file, each).astype(np.int64) for each in (name, f"{PARTS[field]}_length_{split}"))
             for field, name in names.items()
         }
     for field, (tokens, lengths) in arrays.items():

@@ -1,11 +1,33 @@
 """Bad input in one line, and files that appear whole or not at all."""
 
+import errno
 import hashlib
 import os
+import platform
+import re
+import secrets
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
+
+AGAIN = "then run the same command again"
+NO_PERMISSION = "ask for the permission (chmod, chown) or choose another place"
+REMEDIES = {
+    errno.ENOSPC: f"make room there, {AGAIN}",
+    errno.EDQUOT: f"delete files of yours there or ask for more, {AGAIN}",
+    errno.EROFS: "choose a place that can be written to",
+    errno.EACCES: NO_PERMISSION,
+    errno.EPERM: NO_PERMISSION,
+    errno.EIO: f"check the disk or the network, {AGAIN}",
+    errno.ENOTDIR: "a file stands where a folder should; choose another place",
+    errno.EEXIST: "a file stands where a folder should; choose another place",
+    errno.EISDIR: "a folder stands where the file should; choose another name",
+    errno.ENAMETOOLONG: "choose a shorter name",
+}
+"""What to do where a file system refuses, by the number of its error."""
+DAY = 24 * 3600
 
 
 class InputError(ValueError):
@@ -15,20 +37,74 @@ class InputError(ValueError):
     """
 
 
+def refusal(error: OSError, path: Path | str) -> InputError | None:
+    """What the file system refused to do with `path`, and what helps; None where the error is of another kind."""
+    if error.errno not in REMEDIES:
+        return None
+    return InputError(f"{path}: {os.strerror(error.errno).lower()}; {REMEDIES[error.errno]}")
+
+
+@contextmanager
+def reachable(path: Path) -> Iterator[None]:
+    """Make what the file system refuses (no room, no permission, read-only) an `InputError` that names `path`."""
+    try:
+        yield
+    except OSError as error:
+        known = refusal(error, path)
+        if known is None:
+            raise
+        raise known from error
+
+
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """Yield a temporary name beside `path`; it is moved to `path` if the block ends well, else deleted."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # What a killed run left behind.
-    for stale in path.parent.glob(f".{escape(path.stem)}.*.partial{escape(path.suffix)}"):
-        stale.unlink(missing_ok=True)
+    """Yield a temporary name beside `path`; it is moved to `path` if the block ends well, else deleted.
+
+    Whoever else writes the same file, on this machine or another, has a temporary name of its own; the last one wins.
+    """
+    host = re.sub(r"[^A-Za-z0-9]", "-", platform.node())
     # The extension stays last: matplotlib and others read the format from it.
-    temporary = path.with_name(f".{path.stem}.{os.getpid()}.partial{path.suffix}")
+    temporary = path.with_name(f".{path.stem}.{host}-{os.getpid()}-{secrets.token_hex(4)}.partial{path.suffix}")
+    with reachable(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(path, host)
+        try:
+            yield temporary
+            _settle(temporary)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def _sweep(path: Path, host: str) -> None:
+    """Delete what killed runs left: processes of this machine that are gone, and others' that lie there for a day."""
+    name = re.compile(rf"\.{re.escape(path.stem)}\.([A-Za-z0-9-]+)-(\d+)-[0-9a-f]+\.partial{re.escape(path.suffix)}")
+    for partial in path.parent.glob(f".{escape(path.stem)}.*.partial{escape(path.suffix)}"):
+        # A live process elsewhere can't be asked.
+        with suppress(FileNotFoundError):
+            made_by = name.fullmatch(partial.name)
+            gone = made_by is not None and made_by[1] == host and not _runs(int(made_by[2]))
+            if gone or time.time() - partial.stat().st_mtime > DAY:
+                partial.unlink()
+
+
+def _runs(process: int) -> bool:
     try:
-        yield temporary
-        temporary.replace(path)
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def _settle(path: Path) -> None:
+    """Wait until a file is on the disk: only then does a network's file system say that there was no room."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
     finally:
-        temporary.unlink(missing_ok=True)
+        os.close(descriptor)
 
 
 def digest(path: Path) -> str:

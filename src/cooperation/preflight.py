@@ -10,8 +10,9 @@ from pathlib import Path
 from cooperation.archives import picture_names, read_json_text
 from cooperation.configuration import ARCHIVES, Dataset
 from cooperation.files import InputError
+from cooperation.hdf5 import opened
 from cooperation.preparation import Source
-from cooperation.store import PARTS, opened
+from cooperation.store import PARTS
 
 # fc7 as extracted and as normalised: 4096 numbers of 4 bytes.
 FEATURE_BYTES = 2 * 4096 * 4

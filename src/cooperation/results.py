@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cooperation.hdf5 import Ours, created, opened
 from cooperation.messages import Messages
-from cooperation.store import opened, write_arrays
 
 MESSAGES = ("caption_said", "caption_heard", "question_said", "question_heard", "answer_said", "answer_heard")
 
@@ -48,16 +48,16 @@ class Result:
 
 def write_result(path: Path, result: Result) -> None:
     """Write a result, whole or not at all."""
-    arrays: dict[str, npt.NDArray[Any]] = {
-        "image_id": result.image_ids,
-        "rank": result.ranks,
-        "tampered_messages": result.tampered_messages,
-        "tampered_tokens": result.tampered_tokens,
-    }
-    for name in MESSAGES:
-        messages = getattr(result, name)
-        arrays |= {name: messages.tokens, f"{name}_length": messages.lengths}
-    write_arrays(path, arrays, result.attributes)
+    with created(path) as file:
+        file.attributes.update(result.attributes)
+        file.add("image_id", result.image_ids)
+        file.add("rank", result.ranks)
+        file.add("tampered_messages", result.tampered_messages)
+        file.add("tampered_tokens", result.tampered_tokens)
+        for name in MESSAGES:
+            messages = getattr(result, name)
+            file.add(name, messages.tokens)
+            file.add(f"{name}_length", messages.lengths)
 
 
 def read_result(path: Path) -> Result:
@@ -73,12 +73,13 @@ def read_ranks(path: Path) -> Result:
 def _read(path: Path, wanted: Sequence[str]) -> Result:
     empty = Messages.of([])
     with opened(path) as file:
-        messages = {name: Messages(file[name][:], file[f"{name}_length"][:]) for name in wanted}
+        ours = Ours(file)
+        messages = {name: Messages(ours[name], ours[f"{name}_length"]) for name in wanted}
         return Result(
-            file["image_id"][:],
-            file["rank"][:],
-            file["tampered_messages"][:],
-            file["tampered_tokens"][:],
+            ours["image_id"],
+            ours["rank"],
+            ours["tampered_messages"],
+            ours["tampered_tokens"],
             **dict.fromkeys(MESSAGES, empty) | messages,
-            attributes={key: value.item() if hasattr(value, "item") else value for key, value in file.attrs.items()},
+            attributes=ours.attributes,
         )

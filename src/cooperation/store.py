@@ -5,7 +5,6 @@ Dialogs keep the names of the authors' `visdial_data.h5` (`cap_train`, `ques_len
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,8 @@ import h5py
 import numpy as np
 import numpy.typing as npt
 
-from cooperation.files import InputError, written_whole
+from cooperation.files import InputError
+from cooperation.hdf5 import SUMS, Ours, created, opened, read_blocks
 from cooperation.messages import Floats, Messages, Rows
 from cooperation.text import Vocabulary
 
@@ -68,65 +68,36 @@ def rows_of(image_ids: Ids, among: Ids, place: Path) -> Rows:
     return rows
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[h5py.File]:
-    """Open an HDF5 file to read; a missing, damaged or foreign file is an `InputError`."""
-    if not path.exists():
-        raise InputError(f"{path}: no such file; make it with snakemake")
-    try:
-        with h5py.File(path, "r") as file:
-            yield file
-    except (OSError, KeyError) as error:
-        raise InputError(f"{path}: damaged or not of this kind ({error}); delete it and make it again") from error
-
-
-def read_attributes(file: h5py.File) -> dict[str, Any]:
-    """All attributes of an open file, numbers as Python's own."""
-    return {name: value.item() if hasattr(value, "item") else value for name, value in file.attrs.items()}
-
-
-def write_arrays(path: Path, arrays: Mapping[str, npt.NDArray[Any]], attributes: Mapping[str, Any]) -> None:
-    """Write arrays, compressed and checksummed (Fletcher-32), and attributes to one HDF5 file, whole or not."""
-    with written_whole(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
-        for name, array in arrays.items():
-            if array.dtype == object:
-                file.create_dataset(name, data=array, dtype=h5py.string_dtype())
-            else:
-                packed: dict[str, Any] = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
-                file.create_dataset(name, data=array, fletcher32=True, **(packed if array.size else {}))
-        file.attrs.update(attributes)
-
-
 def write_dialogs(
     path: Path, vocabulary: Vocabulary, splits: Mapping[str, Dialogs], attributes: Mapping[str, Any]
 ) -> None:
     """Write the dialogs of all splits (`train`, `val`) and the vocabulary to one file."""
-    arrays: dict[str, npt.NDArray[Any]] = {"words": np.array(vocabulary.words, object)}
-    for split, dialogs in splits.items():
-        arrays[f"image_id_{split}"] = dialogs.image_ids
-        for field, name in PARTS.items():
-            messages = getattr(dialogs, field)
-            arrays[f"{name}_{split}"] = messages.tokens
-            arrays[f"{name}_length_{split}"] = messages.lengths
-    write_arrays(path, arrays, attributes)
+    with created(path) as file:
+        file.attributes.update(attributes)
+        file.add_texts("words", vocabulary.words)
+        for split, dialogs in splits.items():
+            file.add(f"image_id_{split}", dialogs.image_ids)
+            for field, name in PARTS.items():
+                messages = getattr(dialogs, field)
+                file.add(f"{name}_{split}", messages.tokens)
+                file.add(f"{name}_length_{split}", messages.lengths)
 
 
 def read_dialogs(path: Path, split: str) -> Dialogs:
     """Read the dialogs of a split (`train` or `val`)."""
     with opened(path) as file:
+        ours = Ours(file)
         parts = {
-            field: Messages(
-                file[f"{name}_{split}"][:].astype(np.int32), file[f"{name}_length_{split}"][:].astype(np.int32)
-            )
+            field: Messages(ours[f"{name}_{split}"].astype(np.int32), ours[f"{name}_length_{split}"].astype(np.int32))
             for field, name in PARTS.items()
         }
-        return Dialogs(file[f"image_id_{split}"][:].astype(np.int64), **parts)
+        return Dialogs(ours[f"image_id_{split}"].astype(np.int64), **parts)
 
 
 def read_vocabulary(path: Path) -> Vocabulary:
     """Read the vocabulary of a file of dialogs."""
     with opened(path) as file:
-        return Vocabulary.of(file["words"].asstr()[:])
+        return Vocabulary.of(Ours(file).texts("words"))
 
 
 @dataclass(frozen=True)
@@ -147,9 +118,11 @@ class FeatureParts:
         ids, attributes = [], {}
         for path in paths:
             with opened(path) as file:
-                ids.append(_image_ids(file, split, path))
-                found = {"width": file[f"images_{split}"].shape[1]}
-                attributes[path] = {"extractor": "not stated"} | read_attributes(file) | found
+                ours = _ours(file, split)
+                shape = _shape(file, split, path)
+                ids.append(np.arange(shape[0]) + FIRST_ROW[split] if ours is None else _image_ids(ours, split, path))
+                made = {} if ours is None else ours.attributes
+                attributes[path] = {"extractor": "not stated"} | made | {"width": shape[1]}
         image_ids = np.concatenate(ids)
         distinct, times = np.unique(image_ids, return_counts=True)
         if len(distinct) < len(image_ids):
@@ -162,25 +135,39 @@ class FeatureParts:
         return int(self.attributes["width"])
 
     def blocks(self, rows: int = 4096) -> Iterator[Floats]:
-        """The vectors in the order of `image_ids`, at most `rows` at a time: [≤ rows, features]."""
+        """The vectors in the order of `image_ids`, at most `rows` at a time: [≤ rows, features].
+
+        Use none of them before the last is there: only then is known that a file is as it was written.
+        """
+        done, name = 0, f"images_{self.split}"
         for path in self.paths:
             with opened(path) as file:
-                images = file[f"images_{self.split}"]
-                for start in range(0, len(images), rows):
-                    yield images[start : start + rows]
+                ours = _ours(file, self.split)
+                for block in read_blocks(file, name, rows) if ours is None else ours.blocks(name, rows):
+                    for row in np.flatnonzero(~np.isfinite(block).all(1))[:1]:
+                        image = self.image_ids[done + row]
+                        raise InputError(f"{path}: NaN or infinity in the features of image {image}; extract it again")
+                    yield block
+                    done += len(block)
 
 
-def _image_ids(file: h5py.File, split: str, path: Path) -> Ids:
-    images = file[f"images_{split}"]
-    if images.ndim != 2 or not len(images):
-        raise InputError(
-            f"{path}: images_{split} is {images.shape}, not [images, features]; extract fc7, one row an image"
-        )
-    if f"image_id_{split}" not in file:
-        return np.arange(len(images)) + FIRST_ROW[split]
-    ids: Ids = file[f"image_id_{split}"][:].astype(np.int64)
-    if len(ids) != len(images):
-        raise InputError(f"{path}: {len(ids)} image ids for {len(images)} rows of images_{split}; extract it again")
+def _ours(file: h5py.File, split: str) -> Ours | None:
+    """None of the authors' `data_img.h5`, which has neither sums nor ids."""
+    return Ours(file) if SUMS in file.attrs or f"image_id_{split}" in file else None
+
+
+def _shape(file: h5py.File, split: str, path: Path) -> tuple[int, int]:
+    shape = tuple(map(int, file[f"images_{split}"].shape))
+    if len(shape) != 2 or 0 in shape:
+        raise InputError(f"{path}: images_{split} is {shape}, not [images, features]; extract fc7, one row an image")
+    return shape[0], shape[1]
+
+
+def _image_ids(ours: Ours, split: str, path: Path) -> Ids:
+    ids: Ids = ours[f"image_id_{split}"].astype(np.int64)
+    rows = ours.shape(f"images_{split}")[0]
+    if len(ids) != rows:
+        raise InputError(f"{path}: {len(ids)} image ids for {rows} rows of images_{split}; extract it again")
     return ids
 
 
@@ -207,22 +194,28 @@ def write_feature_blocks(
     splits: Mapping[str, tuple[Ids, Iterable[Floats]]],
     attributes: Mapping[str, Any],
 ) -> None:
-    """Write image features, ids and blocks of vectors of each split; float32, uncompressed (noise to a compressor)."""
-    with written_whole(path) as temporary, h5py.File(temporary, "w") as file:
+    """Write image features: ids and blocks of vectors of each split.
+
+    How many images have the very vector of another is counted in the attribute `duplicates_SPLIT`: they share their
+    ranks. Where all have the same, nothing can be guessed, which is an `InputError`.
+    """
+    with created(path) as file:
+        file.attributes.update(attributes)
         for split, (image_ids, blocks) in splits.items():
-            file.create_dataset(f"image_id_{split}", data=image_ids, fletcher32=True, chunks=True)
-            done, images = 0, None
-            for block in blocks:
-                if images is None:
-                    shape = (len(image_ids), block.shape[1])
-                    # Whole rows: what is read are always blocks of them.
-                    chunks = (min(64, len(image_ids)), block.shape[1])
-                    images = file.create_dataset(f"images_{split}", shape, "f4", fletcher32=True, chunks=chunks)
-                images[done : done + len(block)] = block
-                done += len(block)
-            if done != len(image_ids):
-                raise ValueError(f"{done} vectors for {len(image_ids)} images of {split}")
-        file.attrs.update(attributes)
+            seen: set[int] = set()
+            file.add(f"image_id_{split}", image_ids)
+            file.add_blocks(f"images_{split}", len(image_ids), _watched(blocks, seen))
+            if len(seen) == 1 < len(image_ids):
+                raise InputError(
+                    f"{path}: all {len(image_ids):,} images of {split} have the same features; extract them anew"
+                )
+            file.attributes[f"duplicates_{split}"] = len(image_ids) - len(seen)
+
+
+def _watched(blocks: Iterable[Floats], seen: set[int]) -> Iterator[Floats]:
+    for block in blocks:
+        seen.update(hash(row.tobytes()) for row in block)
+        yield block
 
 
 def read_features(path: Path, split: str, image_ids: Ids | None = None) -> Features:

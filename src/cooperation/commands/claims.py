@@ -15,10 +15,10 @@ from cooperation.claims import (
     paper_evidence,
     read_claims,
 )
+from cooperation.hdf5 import read_attributes
 from cooperation.paper import dataset_note, read_published
 from cooperation.results import read_ranks
 from cooperation.statistics import readings
-from cooperation.store import opened, read_attributes
 from cooperation.tables import claims_to_html, claims_to_markdown, csv_text, write_each
 
 
@@ -42,8 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
     names = readings({score.reading for score in scores})
     given = {"paper": paper_evidence(read_published(arguments.published)), "dialogs": {}}
     if arguments.dialogs:
-        with opened(arguments.dialogs) as file:
-            given["dialogs"] = dialog_evidence(read_attributes(file))
+        given["dialogs"] = dialog_evidence(read_attributes(arguments.dialogs))
     for model, found in given.items():
         evidence |= {(model, reading, name): drawn for reading in names for name, drawn in found.items()}
     evidence |= manual_evidence([read_ranks(path) for path in arguments.manual])

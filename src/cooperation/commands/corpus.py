@@ -5,7 +5,8 @@ from pathlib import Path
 
 from cooperation import corpus
 from cooperation.claims import read_claims
-from cooperation.store import opened, read_attributes, read_vocabulary
+from cooperation.hdf5 import read_attributes
+from cooperation.store import read_vocabulary
 from cooperation.tables import write_each
 
 
@@ -19,8 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    with opened(arguments.dialogs) as file:
-        counts = read_attributes(file)
+    counts = read_attributes(arguments.dialogs)
     words = len(read_vocabulary(arguments.dialogs).words)
     statistics = corpus.describe(counts, words, read_claims(arguments.claims))
     texts = {
