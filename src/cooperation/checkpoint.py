@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor
 
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
-from cooperation.files import InputError, written_whole
+from cooperation.files import DAMAGE, InputError, reachable, written_whole
 from cooperation.models import Sizes
 from cooperation.text import Vocabulary
 
@@ -72,26 +72,34 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor], description: Mapping
     """Write tensors and what they are, whole or not at all, with a checksum of both."""
     here = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     text = json.dumps(description)
+    # In one, for several come in another order each time.
+    raw = save(here, {"cooperation": f"{_checksum(here, text)} {text}"})
     with written_whole(path) as temporary:
-        save_file(here, temporary, {"cooperation": text, "sha256": _checksum(here, text)})
+        temporary.write_bytes(raw)
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Read a safetensors file of ours and its description; anything else is refused in one line."""
-    if not path.exists():
-        raise InputError(f"{path}: no such checkpoint; train the bots with snakemake or `cooperation train`")
+    with reachable(path):
+        if not path.exists():
+            raise InputError(f"{path}: no such checkpoint; train the bots with snakemake or `cooperation train`")
+        # Safetensors would say in words of its own that it may not.
+        with path.open("rb"):
+            pass
     try:
         with safe_open(path, "pt") as file:
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
-            text, promised = (file.metadata()[key] for key in ("cooperation", "sha256"))
+            promised, _, text = file.metadata()["cooperation"].partition(" ")
         if _checksum(tensors, text) != promised:
             raise ValueError("its checksum is another")
         return tensors, json.loads(text)
-    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
-        reason = " ".join(f"{error}".split())
-        raise InputError(
-            f"{path}: damaged or not a checkpoint of this program ({reason}); delete it and train again"
-        ) from error
+    except (SafetensorError, *DAMAGE) as error:
+        raise _unusable(path, error) from error
+
+
+def _unusable(path: Path, error: Exception) -> InputError:
+    reason = " ".join(f"{error}".split())
+    return InputError(f"{path}: damaged or not a checkpoint of this program ({reason}); delete it and train again")
 
 
 def _checksum(tensors: Mapping[str, Tensor], text: str) -> str:
@@ -108,12 +116,18 @@ def load_checkpoint(path: Path, device: torch.device) -> Checkpoint:
     tensors, description = load_tensors(path)
     if "words" not in description:
         raise InputError(f"{path}: the progress of a training, not a checkpoint; end the training first")
-    vocabulary = Vocabulary(tuple(description["words"]), description["start"], description["eos"])
-    sizes = Sizes(**description["sizes"])
-    bots = build(vocabulary.size, description["features"], sizes)
-    for name, bot in zip(("questioner", "answerer"), bots, strict=True):
-        weights = {key.removeprefix(f"{name}."): value for key, value in tensors.items() if key.startswith(f"{name}.")}
-        bot.load_state_dict(weights)
+    try:
+        vocabulary = Vocabulary(tuple(description["words"]), description["start"], description["eos"])
+        sizes = Sizes(**description["sizes"])
+        bots = build(vocabulary.size, description["features"], sizes)
+        for name, bot in zip(("questioner", "answerer"), bots, strict=True):
+            bot.load_state_dict(
+                {key.removeprefix(f"{name}."): value for key, value in tensors.items() if key.startswith(f"{name}.")}
+            )
+        ids = tensors["image_ids"].numpy()
+        found = Checkpoint(*bots, vocabulary, ids, sizes, description["training"], description["provenance"])
+    except DAMAGE as error:
+        raise _unusable(path, error) from error
+    for bot in bots:
         bot.to(device).eval()
-    ids = tensors["image_ids"].numpy()
-    return Checkpoint(*bots, vocabulary, ids, sizes, description["training"], description["provenance"])
+    return found

@@ -27,6 +27,8 @@ REMEDIES = {
     errno.ENAMETOOLONG: "choose a shorter name",
 }
 """What to do where a file system refuses, by the number of its error."""
+DAMAGE = (OSError, LookupError, ValueError, RuntimeError, TypeError, AttributeError, ArithmeticError, MemoryError)
+"""What libraries raise for files that are damaged or something else."""
 DAY = 24 * 3600
 
 

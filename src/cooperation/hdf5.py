@@ -17,12 +17,10 @@ import h5py
 import numpy as np
 import numpy.typing as npt
 
-from cooperation.files import InputError, reachable, refusal, written_whole
+from cooperation.files import DAMAGE, InputError, reachable, refusal, written_whole
 
 Array = npt.NDArray[Any]
 SUMS = "sha256"
-# What h5py raises for files that are damaged or something else.
-DAMAGE = (OSError, LookupError, ValueError, RuntimeError, TypeError, AttributeError, ArithmeticError, MemoryError)
 # No packing makes an array smaller than a file by more than this: deflate's limit is 1032.
 MOST_PACKED = 1100
 
