@@ -1,6 +1,7 @@
 """From raw files to every figure, table and claim of the paper: snakemake --cores 8."""
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 sys.path.insert(0, str(Path(workflow.basedir) / "src"))

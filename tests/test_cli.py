@@ -9,6 +9,7 @@ from importlib import import_module
 import pytest
 
 from cooperation.cli import COMMANDS, main
+from cooperation.commands.play import read_conditions
 from cooperation.conditions import Condition
 from cooperation.files import InputError, write_text, written_whole
 from cooperation.models import Training
@@ -67,13 +68,28 @@ def test_bad_input_is_one_line_and_2(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("flag", "value"), [("--p", "2"), ("--start", "0")])
-def test_bad_settings_are_bad_input(tmp_path, flag, value):
-    files = ["--checkpoint", "none.safetensors", "--dialogs", "none.h5", "--features", "none.h5", "--out", "out.h5"]
-    done = run("play", *files, flag, value, cwd=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert value in done.stderr
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["x={channel: caption, p: 2}"], "2 is no probability"),
+        (["x={start: 0}"], "unknown '0'"),
+        (["x={chanel: image}"], "unknown 'chanel'; choose from channel"),
+        (["x={channel"], "is not like {channel: caption, p: 0.2}"),
+        (["x"], "None has no keys"),
+        (["../x={}"], "no name for a condition"),
+        (["x={}", "x={channel: image}"], "'x' is there twice"),
+    ],
+)
+def test_bad_conditions_are_bad_input(words, said):
+    with pytest.raises(InputError) as error:
+        read_conditions(words)
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_conditions_are_read_as_in_the_configuration():
+    found = read_conditions(["late={channel: image, start: 5}", 'none={"p": 1}'])
+    assert found == {"late": Condition(channel="image", start=5), "none": Condition()}
 
 
 def test_files_appear_whole_or_not_at_all(tmp_path):

@@ -366,7 +366,7 @@ def test_from_the_command_line_to_a_figure(folder, tmp_path, capsys):
         "--out",
         out,
     ]
-    command(intervene, *files(folder), *words, "--dataset", "miniature", "--name", "figure_2")
+    command(intervene, *files(folder), *words, "--dataset", "miniature")
     assert "it is red" in capsys.readouterr().out
     result = read_result(out)
     assert result.ranks.shape == (2, 11)
@@ -391,6 +391,18 @@ def test_from_the_command_line_to_a_figure(folder, tmp_path, capsys):
     path.write_text(yaml.safe_dump({"dialog": 10, "caption": "zebra"}))
     with pytest.raises(InputError, match=rf"{path}: .*“zebra”"):
         command(intervene, *files(folder), "--manual", path)
+
+
+def test_several_interventions_in_one_go(folder, tmp_path):
+    paths, outs = [tmp_path / "a.yaml", tmp_path / "b.yaml"], [tmp_path / "figure_a.h5", tmp_path / "figure_b.h5"]
+    paths[0].write_text(yaml.safe_dump({"dialog": 10, "answers": {3: "no"}}))
+    paths[1].write_text(yaml.safe_dump({"dialog": 13, "image": "noise"}))
+    command(intervene, *files(folder), "--manual", *paths, "--out", *outs)
+    found = [read_result(path) for path in outs]
+    assert [result.attributes["condition"] for result in found] == ["figure_a", "figure_b"]
+    assert [result.image_ids[0] for result in found] == [10, 13]
+    with pytest.raises(InputError, match="1 files for 2 interventions"):
+        command(intervene, *files(folder), "--manual", *paths, "--out", outs[0])
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 Needs nothing but the standard library, since the Snakefile reads it.
 """
 
+import re
 from dataclasses import dataclass
 
 from cooperation.files import InputError
@@ -63,6 +64,12 @@ class Condition:
         say it themselves, and with other facts the game is another from the beginning.
         """
         return self.script == "none" and self.facts == "reading" and (self.start > 1 or self.takes_messages)
+
+
+def check_name(name: str, place: str) -> None:
+    """Refuse what can't name a condition: it becomes part of a path."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+        raise InputError(f"{place}: {name!r} is no name for a condition; use letters, digits, '.', '_', '-'")
 
 
 # What the scripted bots play, whose outcome is known; their questions are all the same, so a swap changes none.

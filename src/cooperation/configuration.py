@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from cooperation.conditions import READINGS, Condition, Playing
+from cooperation.conditions import READINGS, Condition, Playing, check_name
 from cooperation.files import InputError
 from cooperation.models import MODELS, Sizes, Training
 from cooperation.preparation import Encoding, Extraction, Genuine, Normalisation, Patience, Source, World
@@ -20,8 +20,8 @@ class Dataset:
 
     source: where it comes from, one of `SOURCES`; files: paths of files that the user has, by name; downloads: where
     the others come from, by name; shards: jobs that share a split's pictures; threads: of a job that extracts, trains
-    or plays; steps: settings of the steps that make the data set; training: model → how it is trained; manual: name of
-    a figure (2 to 5, or another) → file of its manual intervention.
+    or plays; jobs: what a job plays, one of `JOBS`; steps: settings of the steps that make the data set; training:
+    model → how it is trained; manual: name of a figure (2 to 5, or another) → file of its manual intervention.
     """
 
     source: str
@@ -29,6 +29,7 @@ class Dataset:
     downloads: Mapping[str, Source]
     shards: int
     threads: int
+    jobs: str
     steps: Mapping[str, Any]
     sizes: Sizes
     training: Mapping[str, Training]
@@ -57,6 +58,24 @@ class Experiment:
         """Whether a condition is played under a reading: one that sets the facts apart belongs to the first alone."""
         return self.conditions[model][condition].facts == "reading" or reading == self.readings[0]
 
+    def jobs(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
+        """The rules that play: name → model and conditions of each job.
+
+        Of a rule whose jobs play a condition each, both are wildcards. Else a channel's conditions are played
+        together, and so are those that set the facts apart, which belong to one reading alone.
+        """
+        if self.data.jobs == "condition":
+            return {"play": ("{model}", ("{condition}",))}
+        found: dict[str, tuple[str, tuple[str, ...]]] = {}
+        for model, conditions in self.conditions.items():
+            for name, condition in conditions.items():
+                what = condition.channel if condition.facts == "reading" else condition.facts
+                # The control comes before what needs it.
+                what += "_late" if condition.needs_control and condition.channel == "none" else ""
+                rule = f"play_{model}_{what}"
+                found[rule] = model, (*found.get(rule, (model, ()))[1], name)
+        return found
+
 
 # The steps that make a data set, by its source: `raw` makes or fetches the raw files, the others work on them.
 STEPS = {"text": Encoding, "pictures": Extraction, "features": Normalisation}
@@ -73,7 +92,9 @@ ARCHIVES = ("visdial_0.9_train.zip", "visdial_0.9_val.zip", "train2014.zip", "va
 GIVEN = {"miniature": (), "genuine": ("dialogs",), "visdial": (), "authors": ("data", "params", "images")}
 KEYS = ("dataset", "seeds", "readings", "conditions", "datasets")
 OPTIONAL = ("weights", "controls")
-DATASET_KEYS = ("source", "files", "threads", "sizes", "training", "playing", "manual")
+DATASET_KEYS = ("source", "files", "threads", "jobs", "sizes", "training", "playing", "manual")
+# What a job plays: one condition, or all of a channel, where starting a process costs more than a game.
+JOBS = ("condition", "channel")
 # Figures that are drawn of something else.
 OTHER_FIGURES = ("1a", "1b", "why")
 
@@ -149,12 +170,14 @@ def _dataset(given: Any, place: str) -> Dataset:
         for key, instead in (("regime", "the model's name says it"), ("seed", "see `seeds`")):
             if key in mapping(settings, f"{place}.training.{model}"):
                 raise InputError(f"{place}.training.{model}.{key}: leave it out; {instead}")
+    known(given.get("jobs", JOBS[0]), JOBS, f"{place}.jobs")
     return Dataset(
         source=source,
         files=_files(given.get("files", {}), GIVEN[source], tuple(downloads), f"{place}.files"),
         downloads=downloads,
         shards=_count(given, "shards", place),
         threads=_count(given, "threads", place),
+        jobs=given.get("jobs", JOBS[0]),
         steps={step: checked(kind, given.get(step, {}), f"{place}.{step}") for step, kind in steps.items()},
         sizes=checked(Sizes, given.get("sizes", {}), f"{place}.sizes"),
         training={
@@ -230,8 +253,7 @@ def _conditions(given: Any, above: str = "conditions") -> Mapping[str, Mapping[s
             raise InputError(f"{place}: the condition 'none' is missing, with which all others are compared; add it")
         found[model] = {name: checked(Condition, given, f"{place}.{name}") for name, given in conditions.items()}
         for name in found[model]:
-            if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
-                raise InputError(f"{place}: {name!r} is no name for a condition; use letters, digits, '.', '_', '-'")
+            check_name(name, place)
             facts = found[model][name].facts
             if Condition(facts=facts) not in found[model].values():
                 raise InputError(

@@ -48,6 +48,15 @@ def add_flags(parser: argparse.ArgumentParser, kind: type[Any]) -> None:
         )
 
 
+def described(kind: type[Any]) -> str:
+    """Every field of a settings dataclass, with help, choices and default, as one text."""
+    lines = []
+    for entry in fields(kind):
+        choices = f"; one of {', '.join(entry.metadata['choices'])}" if entry.metadata["choices"] else ""
+        lines.append(f"{entry.name}: {entry.metadata['help']}{choices} (default: {entry.default}).")
+    return " ".join(lines)
+
+
 def from_flags(kind: type[Settings], arguments: argparse.Namespace) -> Settings:
     """Build a settings dataclass from parsed flags."""
     return kind(**{entry.name: getattr(arguments, entry.name) for entry in fields(kind)})  # type: ignore[arg-type]

@@ -78,10 +78,6 @@ def weighted_flags(wildcards):
     return shlex.join(flags(experiment.data.sizes) + flags(training))
 
 
-def condition_of(wildcards):
-    return experiment.conditions[wildcards.model][wildcards.condition]
-
-
 def world_config(world):
     """The configuration of a control: another data set, its own conditions, one seed, one reading."""
     return {
@@ -91,13 +87,6 @@ def world_config(world):
         "conditions": {"dialog": config["controls"]["conditions"]},
         "datasets": config["datasets"],
     }
-
-
-def control(wildcards):
-    """The condition `none`: what is said until a late start, and what a swap puts in place."""
-    if condition_of(wildcards).needs_control:
-        return f"{RESULTS}/{wildcards.model}-seed{wildcards.seed}/{wildcards.reading}/none.h5"
-    return []
 
 
 DATA = f"data/{experiment.dataset}"

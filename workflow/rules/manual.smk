@@ -18,9 +18,10 @@ wildcard_constraints:
     manual="|".join(MANUAL) or "none",
 
 
+# The games of a reading share a job, for reading the features takes longer than a game of one dialog.
 rule intervene:
     input:
-        manual=lambda wildcards: MANUAL[wildcards.manual],
+        manual=list(MANUAL.values()),
         checkpoint=f"{CHECKPOINTS}/dialog-seed{{seed}}.safetensors",
         dialogs=f"{DATA}/dialogs.h5",
         features=f"{DATA}/features.h5",
@@ -28,9 +29,12 @@ rule intervene:
         control=f"{RESULTS}/dialog-seed{{seed}}/{experiment.readings[0]}/none.h5",
         code=sources("intervene"),
     output:
-        f"{RESULTS}/manual-seed{{seed}}/{{reading}}/figure_{{manual}}.h5",
+        [
+            f"{RESULTS}/manual-seed{{seed}}/{{reading}}/figure_{name}.h5"
+            for name in MANUAL
+        ],
     log:
-        f"logs/{experiment.dataset}/intervene_seed{{seed}}_{{reading}}_{{manual}}.log",
+        f"logs/{experiment.dataset}/intervene_seed{{seed}}_{{reading}}.log",
     conda:
         "../envs/torch.yaml"
     params:
@@ -39,7 +43,7 @@ rule intervene:
     shell:
         "python -m cooperation intervene --manual {input.manual:q} --checkpoint {input.checkpoint:q}"
         " --dialogs {input.dialogs:q} --features {input.features:q} --control {input.control:q} --out {output:q}"
-        " --reading {wildcards.reading} --name figure_{wildcards.manual} --dataset {params.dataset:q}"
+        " --reading {wildcards.reading} --dataset {params.dataset:q}"
         " --candidates {params.candidates} > {log:q} 2>&1"
 
 

@@ -1,4 +1,4 @@
-"""Play one dialog without and with a manual intervention, and print both."""
+"""Play one dialog without and with a manual intervention, and print both; or one for each of several files."""
 
 import argparse
 import json
@@ -25,9 +25,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--features", type=Path, required=True, help="HDF5 file of normalised image features")
     parser.add_argument("--control", type=Path, help="result of the condition none, by which a rule chooses a dialog")
-    parser.add_argument("--out", type=Path, help="result (HDF5) to write: row 0 without, row 1 with the intervention")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        nargs="+",
+        default=[],
+        help="results (HDF5) to write, named after their interventions: row 0 without, row 1 with it",
+    )
     parser.add_argument("--reading", choices=READINGS, default="written", help="of the paper (default: written)")
-    parser.add_argument("--name", default="manual", help="the intervention's name (default: manual)")
     parser.add_argument("--dataset", default="unnamed", help="the data set's name (default: unnamed)")
     parser.add_argument(
         "--candidates",
@@ -35,7 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=Playing().candidates,
         help="the first so many validation images are ranked (default: %(default)s)",
     )
-    parser.add_argument("--manual", type=Path, help="file of the intervention (YAML), instead of the flags below")
+    parser.add_argument(
+        "--manual", type=Path, nargs="+", default=[], help="files of interventions (YAML), instead of the flags below"
+    )
     group = parser.add_argument_group("the intervention")
     group.add_argument("--image-id", type=int, help="image of the dialog")
     group.add_argument("--rule", choices=RULES, help="choose the dialog by its rank in --control instead")
@@ -50,7 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    manual = _manual(arguments)
+    manuals = _manuals(arguments)
+    if arguments.out and len(arguments.out) != len(manuals):
+        raise InputError(f"--out: {len(arguments.out)} files for {len(manuals)} interventions; give one for each")
     checkpoint = load_checkpoint(arguments.checkpoint, device())
     dialogs = read_dialogs(arguments.dialogs, "val")[: arguments.candidates]
     features = read_features(arguments.features, "val", dialogs.image_ids)
@@ -58,23 +67,25 @@ def run(arguments: argparse.Namespace) -> None:
     attributes = {
         "dataset": arguments.dataset,
         "reading": arguments.reading,
-        "condition": arguments.name,
         "device": checkpoint.device.type,
         **software(),
         "features": json.dumps({key: str(value) for key, value in features.attributes.items()}),
     }
     reading = READINGS[arguments.reading]
-    try:
-        result = play_manual(checkpoint, dialogs, features.vectors, control, manual, reading, attributes)
-    except InputError as error:
-        raise InputError(f"{arguments.manual}: {error}" if arguments.manual else f"{error}") from error
-    if arguments.out:
-        write_result(arguments.out, result)
-    print(as_text(result, checkpoint.vocabulary))
+    for number, (place, manual) in enumerate(manuals.items()):
+        out = arguments.out[number] if arguments.out else None
+        named = {**attributes, "condition": out.stem if out else "manual"}
+        try:
+            result = play_manual(checkpoint, dialogs, features.vectors, control, manual, reading, named)
+        except InputError as error:
+            raise InputError(f"{place}: {error}") from error
+        if out:
+            write_result(out, result)
+        print(as_text(result, checkpoint.vocabulary))
 
 
-def _manual(arguments: argparse.Namespace) -> Manual:
-    """The intervention of the file, or of the flags, checked alike."""
+def _manuals(arguments: argparse.Namespace) -> dict[str, Manual]:
+    """The interventions of the files, or the one of the flags, checked alike, by where they are written."""
     flags = {
         "dialog": arguments.rule if arguments.image_id is None else arguments.image_id,
         "caption": arguments.caption,
@@ -85,13 +96,15 @@ def _manual(arguments: argparse.Namespace) -> Manual:
     given = {name: value for name, value in flags.items() if value not in (None, {})}
     if arguments.manual:
         if given:
-            raise InputError(f"{arguments.manual}: the file says all of the intervention; leave out the flags for it")
-        return read_manual(arguments.manual)
+            raise InputError(
+                f"{arguments.manual[0]}: the file says all of the intervention; leave out the flags for it"
+            )
+        return {str(path): read_manual(path) for path in arguments.manual}
     if arguments.rule and arguments.image_id is not None:
         raise InputError("--image-id and --rule both choose a dialog; give one of them")
     if "dialog" not in given:
         raise InputError("no dialog is chosen; give --image-id, --rule or --manual")
-    return parse_manual(given, "intervene")
+    return {"intervene": parse_manual(given, "intervene")}
 
 
 def _by_round(given: list[str], flag: str) -> dict[int, Any]:

@@ -1,18 +1,20 @@
-"""Play the game under one condition and rank every guess."""
+"""Play the game under each of some conditions and rank every guess."""
 
 import argparse
 import json
 from pathlib import Path
 
+import yaml
+
 from cooperation.checkpoint import load_checkpoint
-from cooperation.conditions import Condition, Playing
+from cooperation.conditions import Condition, Playing, check_name
 from cooperation.devices import device
 from cooperation.files import InputError
 from cooperation.playing import as_result, check_control, control_script, human_script, play_condition
 from cooperation.provenance import software
 from cooperation.readings import READINGS
 from cooperation.results import read_result, write_result
-from cooperation.settings import add_flags, from_flags
+from cooperation.settings import add_flags, checked, described, from_flags
 from cooperation.store import read_dialogs, read_features
 
 
@@ -23,49 +25,72 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--control",
         type=Path,
-        help="result without tampering: the rounds before --start are taken from it, and what a swap puts in place",
+        help="result without tampering: rounds before a late start are taken from it, and what a swap puts in place",
     )
-    parser.add_argument("--out", type=Path, required=True, help="result (HDF5) to write")
+    parser.add_argument("--out", type=Path, required=True, help="folder of the results, one NAME.h5 a condition")
     parser.add_argument("--reading", choices=READINGS, default="written", help="of the paper (default: written)")
-    parser.add_argument("--name", default="unnamed", help="the condition's name (default: unnamed)")
     parser.add_argument("--dataset", default="unnamed", help="the data set's name (default: unnamed)")
     add_flags(parser, Playing)
-    add_flags(parser, Condition)
+    group = parser.add_argument_group("what is done to the game", described(Condition))
+    group.add_argument(
+        "--condition",
+        action="append",
+        metavar="NAME={KEY: VALUE, …}",
+        help="as in config.yaml, such as 'caption-p0.2={channel: caption, p: 0.2}'; once for each (default: none={})",
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
-    condition = from_flags(Condition, arguments)
+    conditions = read_conditions(arguments.condition or ["none={}"])
     checkpoint = load_checkpoint(arguments.checkpoint, device())
     dialogs = read_dialogs(arguments.dialogs, "val")
     features = read_features(arguments.features, "val", dialogs.image_ids)
     control = read_result(arguments.control) if arguments.control else None
-    if condition.needs_control != bool(control):
-        raise InputError("--control: " + ("give it for this condition" if condition.needs_control else "leave it out"))
+    needing = [name for name, condition in conditions.items() if condition.needs_control]
     if control:
         check_control(control, checkpoint, dialogs, arguments.reading, arguments.control)
-        script = control_script(control, condition.start)
-    else:
-        script = human_script(dialogs, checkpoint.vocabulary, condition.script)
-    game = play_condition(
-        checkpoint,
-        dialogs,
-        features.vectors,
-        condition,
-        READINGS[arguments.reading],
-        script,
-        from_flags(Playing, arguments),
-        control,
-    )
+    if bool(needing) != bool(control):
+        raise InputError("--control: " + (f"give it, {needing[0]} needs it" if needing else "leave it out"))
     attributes = {
         "dataset": arguments.dataset,
         "model": checkpoint.training["regime"],
         "seed": checkpoint.training["seed"],
         "training": json.dumps(dict(checkpoint.training)),
         "reading": arguments.reading,
-        "condition": arguments.name,
         "candidates": min(len(dialogs), arguments.candidates),
         "device": checkpoint.device.type,
         **software(),
         "features": json.dumps({key: str(value) for key, value in features.attributes.items()}),
     }
-    write_result(arguments.out, as_result(game, dialogs, condition, attributes))
+    for name, condition in conditions.items():
+        if control and condition.needs_control:
+            script = control_script(control, condition.start)
+        else:
+            script = human_script(dialogs, checkpoint.vocabulary, condition.script)
+        game = play_condition(
+            checkpoint,
+            dialogs,
+            features.vectors,
+            condition,
+            READINGS[arguments.reading],
+            script,
+            from_flags(Playing, arguments),
+            control if condition.needs_control else None,
+        )
+        result = as_result(game, dialogs, condition, {**attributes, "condition": name})
+        write_result(arguments.out / f"{name}.h5", result)
+
+
+def read_conditions(given: list[str]) -> dict[str, Condition]:
+    """Conditions by name, of words like `caption-p0.2={channel: caption, p: 0.2}`."""
+    found: dict[str, Condition] = {}
+    for word in given:
+        name, _, settings = word.partition("=")
+        check_name(name, "--condition")
+        if name in found:
+            raise InputError(f"--condition: {name!r} is there twice; give the second another name")
+        try:
+            found[name] = checked(Condition, yaml.safe_load(settings), f"--condition {name}")
+        except yaml.YAMLError as error:
+            raise InputError(f"--condition {name}: {settings!r} is not like {{channel: caption, p: 0.2}}") from error
+    return found
