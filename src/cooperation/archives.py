@@ -2,17 +2,22 @@
 
 import os
 import re
+import struct
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from lzma import LZMAError
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
-from cooperation.files import InputError
+from cooperation.files import DAMAGE, InputError, reachable, refusal
 
 # COCO_train2014_000000123456.jpg, VisualDialog_val2018_000000123456.jpg
 PICTURE = re.compile(r"(\d+)\.jpe?g$", re.IGNORECASE)
+
+# VisDial's JSON is packed to a third, bombs to a thousandth.
+MOST_PACKED, SMALL = 200, 1 << 20
 
 # Absolute names and names that climb, in Unix's and in Windows' spelling.
 OUTSIDE = re.compile(r"^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.($|[/\\])")
@@ -52,7 +57,7 @@ def read_member(path: Path, name: str) -> bytes:
     with _readable(path, f", {name}"):
         if path.is_dir():
             return (path / name).read_bytes()
-        return _kept_open(path, os.getpid()).read(name)
+        return _unpacked(_kept_open(path, os.getpid()), name)
 
 
 # Processes that share an open file share its position, so each opens its own.
@@ -63,13 +68,21 @@ def _kept_open(path: Path, _process: int) -> ZipFile:
 
 @contextmanager
 def _readable(path: Path, member: str = "") -> Iterator[None]:
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file; download it or put it there") from error
-    # What zipfile raises for cut, overwritten, encrypted and exotically packed archives.
-    except (BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
-        raise InputError(f"{path}{member}: damaged or cut short ({error}); delete it and download it again") from error
+    with reachable(path):
+        try:
+            yield
+        except InputError:
+            raise
+        except FileNotFoundError as error:
+            raise InputError(f"{path}: no such file; download it or put it there") from error
+        # What zipfile raises for cut, overwritten, encrypted and exotically packed archives.
+        except (BadZipFile, zlib.error, LZMAError, EOFError, struct.error, *DAMAGE) as error:
+            if isinstance(error, OSError) and refusal(error, path):
+                raise
+            reason = " ".join(f"{error}".split())
+            raise InputError(
+                f"{path}{member}: damaged or cut short ({reason}); delete it and download it again"
+            ) from error
 
 
 def _names(path: Path) -> list[str]:
@@ -91,4 +104,14 @@ def _zipped_json(path: Path) -> bytes:
         found = [name for name in _inside(path, archive) if name.endswith(".json") and "__MACOSX" not in name]
         if len(found) != 1:
             raise InputError(f"{path}: holds {len(found)} .json files instead of one; choose another archive")
-        return archive.read(found[0])
+        return _unpacked(archive, found[0])
+
+
+def _unpacked(archive: ZipFile, name: str) -> bytes:
+    """A member's bytes: never more than its directory says, nor than an honest archive packs."""
+    found = archive.getinfo(name)
+    if found.file_size > max(SMALL, MOST_PACKED * found.compress_size):
+        raise ValueError(f"{found.file_size:,} bytes, packed into {found.compress_size:,}: a bomb")
+    with archive.open(found) as member:
+        # One more than there should be, so that the end is met and the checksum compared.
+        return member.read(found.file_size + 1)

@@ -4,16 +4,18 @@ import json
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import numpy.typing as npt
 
 from cooperation.archives import read_json_text
 from cooperation.encoding import count_tokens
-from cooperation.files import InputError
+from cooperation.files import DAMAGE, InputError
 from cooperation.hdf5 import opened, read_array
 from cooperation.messages import PAD, ROUNDS, Messages
 from cooperation.store import FIRST_ROW, PARTS, Dialogs
 from cooperation.text import UNKNOWN, Vocabulary
+from cooperation.visdial import check_storable
 
 Ids = npt.NDArray[np.int64]
 REMEDY = "download the file again"
@@ -24,12 +26,14 @@ def read_params(path: Path) -> Vocabulary:
     try:
         words = json.loads(read_json_text(path))["word2ind"]
         ordered = sorted(words, key=words.__getitem__)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        if isinstance(error, InputError):
-            raise
+    except InputError:
+        raise
+    except DAMAGE as error:
         raise InputError(f"{path}: no 'word2ind' of words and ids ({error}); give visdial_params.json") from error
     if [words[word] for word in ordered] != list(range(1, len(words) + 1)):
         raise InputError(f"{path}: the ids in 'word2ind' are not 1 to {len(words)}; {REMEDY}")
+    for word in ordered:
+        check_storable(word, f"{path}: a word of 'word2ind'")
     if UNKNOWN not in words:
         raise InputError(f"{path}: 'word2ind' has no {UNKNOWN}; {REMEDY}")
     return Vocabulary.of(ordered)
@@ -40,11 +44,14 @@ def read_data(path: Path, split: str, vocabulary: Vocabulary, rows: int) -> Dial
 
     Every dialog has an image of its own.
     """
+    names = {field: f"{part}_{split}" for field, part in PARTS.items()}
     with opened(path) as file:
-        positions = read_array(file, f"img_pos_{split}").astype(np.int64)
-        names = {field: f"{part}_{split}" for field, part in PARTS.items()}
+        positions = _whole_numbers(file, f"img_pos_{split}", 1)
         arrays = {
-            field: tuple(read_array(file, each).astype(np.int64) for each in (name, f"{PARTS[field]}_length_{split}"))
+            field: (
+                _whole_numbers(file, name, 2 + (field != "captions")),
+                _whole_numbers(file, f"{PARTS[field]}_length_{split}", 1 + (field != "captions")),
+            )
             for field, name in names.items()
         }
     for field, (tokens, lengths) in arrays.items():
@@ -56,6 +63,13 @@ def read_data(path: Path, split: str, vocabulary: Vocabulary, rows: int) -> Dial
     _check_positions(f"{path}: img_pos_{split}", positions, rows)
     parts = {field: Messages(*(array.astype(np.int32) for array in pair)) for field, pair in arrays.items()}
     return Dialogs(positions + FIRST_ROW[split], **parts)
+
+
+def _whole_numbers(file: h5py.File, name: str, dimensions: int) -> Ids:
+    found = read_array(file, name)
+    if found.dtype.kind not in "iu" or found.ndim != dimensions:
+        raise ValueError(f"{name} is {found.dtype} {found.shape}")
+    return found.astype(np.int64)
 
 
 def _check_positions(place: str, positions: Ids, rows: int) -> None:

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import yaml
 
-from cooperation.files import InputError
+from cooperation.files import DAMAGE, InputError, reachable
 from cooperation.game import Remembered, Tampering
 from cooperation.interventions import Tamper, Where, keep, look, noise
 from cooperation.messages import ROUNDS, Ints, Messages, Rows
 from cooperation.settings import known, mapping
 from cooperation.store import Dialogs
-from cooperation.text import Vocabulary
+from cooperation.text import Vocabulary, visible
 from cooperation.tokeniser import tokenise, tokenise_question
 
 KEYS = ("title", "text", "dialog", "words", "caption", "questions", "answers", "image")
@@ -24,6 +24,8 @@ PLACES = ("caption", "question", "answer")
 RULES = tuple(f"{which} rank by {what}" for which in ("best", "median", "worst") for what in ("caption", "dialog"))
 """Rules that choose a dialog by its rank without interventions: after the caption alone, or after round 10."""
 SLOT = re.compile(r"\{(\w+)\}")
+LONGEST = 200
+"""Words of a text; VisDial's longest captions have 40."""
 QUOTE = "put quotes around it, since YAML reads yes, no and numbers as no texts"
 
 Patterns = Mapping[str, re.Pattern[str]]
@@ -111,13 +113,25 @@ class Exchange:
         return Messages(self.becomes[messages.tokens], messages.lengths)
 
 
+class _Plain(yaml.SafeLoader):
+    """YAML without aliases, of which a few lines can stand for millions."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("it has an alias; write the text out")
+        return super().compose_node(parent, index)
+
+
 def read_manual(path: Path) -> Manual:
     """Read and check a manual intervention (YAML); the first mistake is an `InputError` that names file and key."""
     if not path.exists():
         raise InputError(f"{path}: no such file; paper/manual/README.md says how to write one")
     try:
-        given = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        with reachable(path):
+            given = yaml.load(path.read_text(encoding="utf-8"), _Plain)
+    except InputError:
+        raise
+    except (yaml.YAMLError, *DAMAGE) as error:
         raise InputError(f"{path}: not YAML ({' '.join(str(error).split())}); correct it") from error
     return parse_manual(given, f"{path}")
 
@@ -162,7 +176,10 @@ def _text(given: Any, words: Mapping[str, Any], place: str) -> str:
     for slot in SLOT.findall(given):
         if slot not in words:
             raise InputError(f"{place}: no word is described for {{{slot}}}; describe it under `words:`")
-    return " ".join(given.split())
+    words_given = given.split()
+    if len(words_given) > LONGEST:
+        raise InputError(f"{place}: {len(words_given):,} words; give at most {LONGEST}")
+    return visible(" ".join(words_given))
 
 
 def _by_round(given: Any, words: Mapping[str, Any], place: str) -> dict[int, str]:

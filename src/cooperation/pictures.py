@@ -1,11 +1,16 @@
 """JPEG bytes → pictures of three channels."""
 
+import struct
 import warnings
+import zlib
 from io import BytesIO
 
 from PIL import Image, UnidentifiedImageError
 
-from cooperation.files import InputError
+from cooperation.files import DAMAGE, InputError
+
+# Others, such as PostScript, would run programs.
+FORMATS = ("JPEG", "PNG", "GIF", "BMP", "WEBP", "TIFF")
 
 
 def decode(raw: bytes, place: str) -> Image.Image:
@@ -16,8 +21,8 @@ def decode(raw: bytes, place: str) -> Image.Image:
     """
     try:
         with warnings.catch_warnings(action="ignore", category=Image.DecompressionBombWarning):
-            return Image.open(BytesIO(raw)).convert("RGB")
+            return Image.open(BytesIO(raw), formats=FORMATS).convert("RGB")
     # Pillow's decoders raise these for damaged files.
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        reason = "not a picture" if isinstance(error, UnidentifiedImageError) else error
+    except (Image.DecompressionBombError, SyntaxError, EOFError, struct.error, zlib.error, *DAMAGE) as error:
+        reason = "not a picture" if isinstance(error, UnidentifiedImageError) else " ".join(f"{error}".split())
         raise InputError(f"{place}: cannot be decoded ({reason}); replace the picture") from error

@@ -1,10 +1,20 @@
 """Words and their ids."""
 
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 UNKNOWN = "UNK"
+# Control characters, marks that change the direction of writing and the like, halves of characters, line separators.
+HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+def visible(text: str) -> str:
+    """The text with what nobody sees, and what would disturb the text around it, shown: ‹U+202E›."""
+    if text.isprintable():
+        return text
+    return "".join(f"‹U+{ord(sign):04X}›" if unicodedata.category(sign) in HIDDEN else sign for sign in text)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from cooperation.messages import Messages
 from cooperation.results import Result
-from cooperation.text import Vocabulary
+from cooperation.text import Vocabulary, visible
 
 WHO = {"caption": "", "asks": "Q", "answers": "A"}
 """Who says a message, in a letter."""
@@ -135,6 +135,6 @@ def words(message: Messages, vocabulary: Vocabulary) -> tuple[str, ...]:
         ids.pop()
     markers = {0: "‹pad›", vocabulary.start: "‹start›", vocabulary.eos: "‹end›"}
     return tuple(
-        vocabulary.words[number - 1] if 1 <= number <= len(vocabulary.words) else markers.get(number, "‹?›")
+        visible(vocabulary.words[number - 1]) if 1 <= number <= len(vocabulary.words) else markers.get(number, "‹?›")
         for number in ids
     )

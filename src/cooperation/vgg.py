@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile, is_zipfile
 
 import numpy as np
 import torch
@@ -16,7 +17,7 @@ from tqdm import tqdm
 
 from cooperation.archives import read_member
 from cooperation.devices import device
-from cooperation.files import InputError, digest
+from cooperation.files import InputError, digest, reachable
 from cooperation.messages import Floats
 from cooperation.pictures import decode
 from cooperation.preparation import Extraction
@@ -62,21 +63,24 @@ def trained(weights: Path) -> tuple[nn.Module, str]:
 
     A name that ends as torchvision's do (vgg16-397923af.pth) must be followed by a hash that begins so.
     """
-    try:
+    if not weights.exists():
+        raise InputError(f"{weights}: no such file; download {VGG16_Weights.IMAGENET1K_V1.url}")
+    with reachable(weights):
         found = digest(weights)
-    except OSError as error:
-        address = VGG16_Weights.IMAGENET1K_V1.url
-        raise InputError(f"{weights}: cannot be read ({error.strerror}); download {address}") from error
     promised = HASH_IN_NAME.search(weights.name)
     if promised and not found.startswith(promised[1]):
         raise InputError(f"{weights}: its sha256 is {found[:8]}…, not {promised[1]}…; delete it and download it again")
     try:
+        # Torch itself does not look at the checksums of its archives.
+        if is_zipfile(weights) and (damaged := ZipFile(weights).testzip()):
+            raise ValueError(f"{damaged} is damaged")
+        # Nothing but tensors: a pickle could run programs.
         state = torch.load(weights, map_location="cpu", weights_only=True)
         with torch.device("meta"):
             network = vgg16(init_weights=False)
         network.load_state_dict(state, assign=True)
     except Exception as error:  # torch has no exception of its own for a foreign file
-        reason = str(error).strip().splitlines()[0]
+        reason = " ".join(str(error).split()).partition(". ")[0]
         raise InputError(f"{weights}: not the weights of VGG-16 ({reason}); download them again") from error
     return _up_to_fc7(network), f"{weights.name}, sha256 {found}"
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from tqdm import tqdm
 
 from cooperation.archives import read_json_text
-from cooperation.files import InputError
+from cooperation.files import DAMAGE, InputError
 from cooperation.messages import ROUNDS, Ints
 
 OPTIONS = 100
@@ -73,7 +73,7 @@ def read_visdial(path: Path, split: str, cut_short: str = "stop") -> VisDial:
         caption = _get(dialog, "caption", str, place)
         if not caption.strip():
             raise InputError(f"{place}: 'caption' is empty; {REMEDY}")
-        _check_storable(caption, f"{place}: 'caption'")
+        check_storable(caption, f"{place}: 'caption'")
         rounds = _get(dialog, "dialog", list, place)
         if not _complete(rounds, place, cut_short):
             continue
@@ -102,7 +102,7 @@ def _parsed(path: Path) -> Any:
     except InputError:
         raise
     # Of a number of thousands of digits, json raises a bare ValueError.
-    except (ValueError, RecursionError) as error:
+    except DAMAGE as error:
         raise InputError(f"{path}: not JSON or cut short ({error}); download it again") from error
 
 
@@ -135,11 +135,12 @@ def _texts(data: Mapping[str, Any], name: str, path: Path) -> list[str]:
     for number, text in enumerate(texts):
         if not isinstance(text, str):
             raise InputError(f"{path}: data: {name}[{number}] is {_kind(text)}, not a text; {REMEDY}")
-        _check_storable(text, f"{path}: data: {name}[{number}]")
+        check_storable(text, f"{path}: data: {name}[{number}]")
     return texts
 
 
-def _check_storable(text: str, place: str) -> None:
+def check_storable(text: str, place: str) -> None:
+    """Refuse a text that our files can't hold; `place` is what the message calls it."""
     # JSON can escape what no file of UTF-8 strings can hold.
     if "\0" in text or not (text.isascii() or text.encode(errors="ignore").decode() == text):
         raise InputError(f"{place} holds a zero byte or half a character; {REMEDY}")
