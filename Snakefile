@@ -59,3 +59,9 @@ rule all:
         multiext(f"{REPORT}/statistics", ".csv", ".md", ".html"),
         multiext(f"{REPORT}/diagnostics", ".csv", ".md", ".html"),
         multiext(f"{REPORT}/figure_why", ".pdf", ".svg", ".png"),
+
+
+# What a profile sets for a kind of rule (set-resources) is meant for all of that kind.
+for each in workflow.rules:
+    given = workflow.resource_settings.overwrite_resources
+    each.resources.update(given.get(each.name, given.get(kind_of(each.name), {})))

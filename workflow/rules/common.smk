@@ -3,8 +3,10 @@ import re
 import shlex
 from dataclasses import replace
 
-# The package is run from its sources, so that no environment has to have it installed.
-shell.prefix(f"export PYTHONPATH={shlex.quote(str(Path(workflow.basedir, 'src')))}; ")
+# The package is run from its sources, so that no environment has to have it installed. It ends when this process does.
+shell.prefix(
+    f"export PYTHONPATH={shlex.quote(str(Path(workflow.basedir, 'src')))} COOPERATION_RUNNER=$PPID; "
+)
 
 
 wildcard_constraints:
@@ -76,6 +78,12 @@ def weighted_flags(wildcards):
         image_weight=float(wildcards.weight),
     )
     return shlex.join(flags(experiment.data.sizes) + flags(training))
+
+
+def kind_of(rule):
+    """The rule that a profile names where it means this one too: of a world, or one of several that play."""
+    name = re.sub(f"^({'|'.join(map(re.escape, experiment.worlds))})_", "", rule)
+    return "play" if re.match("play_(?!weighted)", name) else name
 
 
 def world_config(world):
