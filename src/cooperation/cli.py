@@ -1,12 +1,17 @@
 """The command `cooperation`: one subcommand a step."""
 
 import argparse
+import io
 import os
 import sys
+import time
+from contextlib import suppress
 from importlib import import_module
+from threading import Thread
 
 from cooperation import __version__
-from cooperation.files import InputError
+from cooperation.files import InputError, refusal
+from cooperation.text import visible
 
 # Only the chosen command's module is imported, so a table never waits for torch.
 COMMANDS = {
@@ -19,7 +24,7 @@ COMMANDS = {
     "extract": "run VGG-16 over the images of an archive (fc7, 4096 numbers an image)",
     "normalise": "join extracted features into one normalised file",
     "train": "train the questioner and the answerer",
-    "play": "play the game under one condition and rank every guess",
+    "play": "play the game under each of some conditions and rank every guess",
     "intervene": "play one dialog without and with a manual intervention",
     "summarise": "average the ranks of all conditions into one table",
     "metrics": "pick the numbers that `dvc metrics` compares between versions",
@@ -32,6 +37,7 @@ COMMANDS = {
     "scripted": "play scripted bots whose outcome is known",
     "controls": "set what was found beside what was expected where the truth is known",
     "confirm": "fail where what was found is not what was expected",
+    "provenance": "say where files come from: commit, versions, settings, inputs, device, time",
     "report": "join tables and figures into one page",
 }
 
@@ -40,6 +46,11 @@ def main() -> None:
     """Run one subcommand; bad input is one line on standard error and exit code 2."""
     # Threads that spin while they wait slow each other down where jobs share cores. Read when torch is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    if runner := os.environ.get("COOPERATION_RUNNER"):
+        Thread(target=_end_with, args=[int(runner)], daemon=True).start()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that lacks a letter gets its number.
+        sys.stdout.reconfigure(errors="backslashreplace")
     parser = argparse.ArgumentParser(prog="cooperation", description=__doc__)
     parser.add_argument("--version", action="version", version=__version__)
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -54,5 +65,29 @@ def main() -> None:
     try:
         arguments.run(arguments)
     except InputError as error:
-        print(f"cooperation {arguments.command}: {error}", file=sys.stderr)
+        print(f"cooperation {arguments.command}: {visible(str(error))}", file=sys.stderr)
         sys.exit(2)
+    except OSError as error:
+        refused = refusal(error, error.filename or "a file")
+        if refused is None:
+            raise
+        print(f"cooperation {arguments.command}: {visible(str(refused))}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print(f"cooperation {arguments.command}: stopped; the same command goes on", file=sys.stderr)
+        # As a shell says it.
+        sys.exit(130)
+
+
+def _end_with(runner: int) -> None:
+    """End this process when the one that runs the workflow has ended.
+
+    Killed by SIGKILL it ends none of its jobs, and the next run would meet them at the same files.
+    """
+    with suppress(ProcessLookupError):
+        while True:
+            # One of another user is as alive.
+            with suppress(PermissionError):
+                os.kill(runner, 0)
+            time.sleep(1)
+    os._exit(1)

@@ -1,0 +1,117 @@
+"""Say where files come from: what is written in them, and what Snakemake remembers of the job that made them."""
+
+import argparse
+import csv
+import json
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+from safetensors import SafetensorError, safe_open
+
+from cooperation.files import InputError, digest
+from cooperation.hdf5 import SUMS, Ours, opened
+
+# Relative to the project's folder, as are the names of files in it.
+RECORDS = Path(".snakemake", "metadata")
+# Attributes of results that are JSON.
+PACKED = ("settings", "training", "inputs", "features")
+# Columns of Snakemake's benchmark files, and what they are called here.
+MEASURED = {"s": "wall_time_s", "cpu_time": "cpu_time_s", "max_rss": "peak_memory_mb"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", type=Path, help="dialogs, features, checkpoints, results or reports")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    for path in arguments.files:
+        if not path.is_file():
+            raise InputError(f"{path}: no such file; make it with snakemake")
+        shown = {f"{path}": {"sha256": digest(path), **inside(path), **remembered(path)}}
+        print(yaml.safe_dump(shown, sort_keys=False, allow_unicode=True, width=120), end="")
+
+
+def inside(path: Path) -> dict[str, Any]:
+    """What the file says of itself, by the kind that its name tells."""
+    if path.suffix == ".h5":
+        return _of_arrays(path)
+    if path.suffix == ".safetensors":
+        return _of_tensors(path)
+    return {"says": "nothing of where it comes from; what is not data, checkpoint or result is made of results"}
+
+
+def _of_arrays(path: Path) -> dict[str, Any]:
+    with opened(path) as file:
+        found = Ours(file).attributes if SUMS in file.attrs else {"nothing": "another program made it"}
+        arrays = {name: f"{tuple(map(int, each.shape))} {each.dtype}" for name, each in file.items()}
+    said = {name: json.loads(value) if name in PACKED else value for name, value in found.items()}
+    return {"says": said, "arrays": arrays}
+
+
+def _of_tensors(path: Path) -> dict[str, Any]:
+    try:
+        with safe_open(path, "numpy") as file:
+            said = json.loads(file.metadata()["cooperation"].partition(" ")[2])
+            sizes = {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: damaged or not a checkpoint of this program ({error}); train again") from error
+    # Thousands of words and dozens of weights say nothing of where they come from.
+    words = {"words": len(said.pop("words"))} if "words" in said else {}
+    dialogs = {"dialogs": sizes["image_ids"][0]} if "image_ids" in sizes else {}
+    return {"says": said | words | dialogs}
+
+
+def remembered(path: Path) -> dict[str, Any]:
+    """Snakemake's record of the job that made a file, where there is one.
+
+    When and how long a job ran is not in the files themselves, for the same settings and seed give the same bytes.
+    """
+    for folder in path.absolute().parents:
+        record = record_of(folder, path.absolute().relative_to(folder))
+        if record.is_file():
+            return {"made": _job(folder, json.loads(record.read_text(encoding="utf-8")))}
+        if (folder / RECORDS).is_dir():
+            break
+    return {"made": "without Snakemake, or where its records (.snakemake/metadata) did not come along"}
+
+
+def record_of(folder: Path, name: Path) -> Path:
+    """Where Snakemake keeps its record of a file: its name in base 64, in folders where that is too long for a name."""
+    word = urlsafe_b64encode(str(name).encode()).decode()
+    parts = [word[start : start + 254] for start in range(0, len(word), 254)]
+    return folder.joinpath(RECORDS, *(f"@{part}" for part in parts[:-1]), parts[-1])
+
+
+def _job(folder: Path, record: Mapping[str, Any]) -> dict[str, Any]:
+    sums = record.get("input_checksums") or {}
+    files = [name for name in record["input"] if Path(name).suffix != ".py" and not name.startswith("src/")]
+    began, ended = record["starttime"], record["endtime"]
+    return {
+        "rule": record["rule"],
+        "command": record["shellcmd"],
+        "inputs": {name: sums.get(name, "checksum not recorded").removeprefix("sha256:") for name in files},
+        "source_files": len(record["input"]) - len(files),
+        "began": datetime.fromtimestamp(began, UTC).isoformat(" ", "seconds"),
+        "wall_time_s": round(ended - began, 1),
+        "log": list(record["log"]),
+        **_measured([folder / log for log in record["log"]]),
+    }
+
+
+def _measured(logs: list[Path]) -> dict[str, float]:
+    """What Snakemake measured of the job, in a table beside its log."""
+    found = {}
+    for table in (log.with_suffix(".tsv") for log in logs):
+        if table.is_file():
+            with table.open(encoding="utf-8") as lines:
+                for row in csv.DictReader(lines, delimiter="\t"):
+                    found = {name: float(row[key]) for key, name in MEASURED.items() if _number(row.get(key))}
+    return found
+
+
+def _number(text: str | None) -> bool:
+    return bool(text) and str(text).replace(".", "", 1).isdecimal()
