@@ -80,10 +80,10 @@ def weighted_flags(wildcards):
     return shlex.join(flags(experiment.data.sizes) + flags(training))
 
 
-def kind_of(rule):
-    """The rule that a profile names where it means this one too: of a world, or one of several that play."""
-    name = re.sub(f"^({'|'.join(map(re.escape, experiment.worlds))})_", "", rule)
-    return "play" if re.match("play_(?!weighted)", name) else name
+def kind_of(name):
+    """What a profile calls this job's kind: a world's are as others, and several play."""
+    kind = re.sub(f"^({'|'.join(map(re.escape, experiment.worlds))})_", "", name)
+    return "play" if re.match("play_(?!weighted)", kind) else kind
 
 
 def world_config(world):
