@@ -1,11 +1,31 @@
-"""Snakemake reruns a command when a file that it is made of changes, and no other."""
+"""Snakemake reruns a command when a file that it is made of changes, and no other; files say where they come from."""
 
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from base64 import urlsafe_b64encode
 from pathlib import Path
 
+import h5py
+import numpy as np
 import pytest
+import torch
+import yaml
 
-from cooperation.cli import COMMANDS
-from cooperation.provenance import software, sources
+from cooperation.checkpoint import Checkpoint, build, save_checkpoint
+from cooperation.cli import COMMANDS, main
+from cooperation.commands.provenance import record_of
+from cooperation.files import digest
+from cooperation.messages import Messages
+from cooperation.models import Sizes
+from cooperation.oracle import play_oracles
+from cooperation.provenance import code, inputs, software, sources
+from cooperation.results import write_result
+from cooperation.store import Dialogs, Features, write_dialogs, write_features
+from cooperation.text import Vocabulary
 
 
 def names(command):
@@ -32,3 +52,166 @@ def test_software():
     found = software()
     assert {"python", "torch", "numpy", "commit"} <= set(found)
     assert all(isinstance(value, str) and value for value in found.values())
+
+
+def test_inputs_are_those_that_are_given(tmp_path):
+    (tmp_path / "a").write_bytes(b"abc")
+    # The example of FIPS 180-4.
+    known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert inputs(dialogs=tmp_path / "a", control=None) == {"dialogs": known}
+
+
+def test_code_is_another_after_an_edit(monkeypatch, tmp_path):
+    from cooperation import provenance
+
+    paths = [tmp_path / "one.py", tmp_path / "two.py"]
+    for path in paths:
+        path.write_text("pass\n")
+    monkeypatch.setattr(provenance, "sources", lambda _: [str(path) for path in paths])
+    before = code("train")
+    paths[1].write_text("pass\n\n")
+    assert code("train") != before
+    paths[1].write_text("pass\n")
+    assert code("train") == before
+
+
+VOCABULARY = Vocabulary.of([*"abc", "UNK"])
+
+
+def dialogs(folder):
+    silent = [Messages.of([[1]] * 2), *[Messages(np.ones((2, 10, 1), np.int32), np.ones((2, 10), np.int32))] * 2]
+    splits = {split: Dialogs(np.arange(2), *silent) for split in ("train", "val")}
+    write_dialogs(folder / "made.h5", VOCABULARY, splits, {"threshold": 5, "train_version": "0.9"})
+    return folder / "made.h5", ["threshold: 5", "train_version: '0.9'", "cap_train: (2, 1) int32"]
+
+
+def features(folder):
+    made = {"val": Features(np.arange(3), np.eye(3, 4, dtype=np.float32), {})}
+    write_features(folder / "made.h5", made, {"extractor": "VGG-16", "weights": "w.pth, sha256 abc"})
+    return folder / "made.h5", ["extractor: VGG-16", "weights: w.pth, sha256 abc", "images_val: (3, 4) float32"]
+
+
+def result(folder):
+    write_result(folder / "made.h5", play_oracles()["caption"])
+    versions = [f"{name}: {version}" for name, version in software().items() if name in ("torch", "commit")]
+    return folder / "made.h5", ["condition: caption", "channel: caption", "seed: 1", "device: cpu", *versions]
+
+
+def checkpoint(folder):
+    torch.manual_seed(0)
+    sizes = Sizes(2, 3, 1)
+    provenance = {"inputs": {"dialogs": "12ab"}, "device": "cuda, NVIDIA H200", "epochs": [{"number": 1}]}
+    made = Checkpoint(
+        *build(VOCABULARY.size, 2, sizes), VOCABULARY, np.arange(7), sizes, {"seed": 4, "rate": 0.5}, provenance
+    )
+    save_checkpoint(folder / "made.safetensors", made)
+    said = ["words: 4", "dialogs: 7", "seed: 4", "rate: 0.5", "hidden: 3", "dialogs: 12ab", "device: cuda, NVIDIA H200"]
+    return folder / "made.safetensors", said
+
+
+def authors(folder):
+    with h5py.File(folder / "made.h5", "w") as file:
+        file["images_val"] = np.ones((2, 4096), "f4")
+    return folder / "made.h5", ["nothing: another program made it", "images_val: (2, 4096) float32"]
+
+
+def report(folder):
+    (folder / "made.csv").write_text("round,mpr\n")
+    return folder / "made.csv", ["nothing of where it comes from"]
+
+
+def said(monkeypatch, capsys, *words):
+    monkeypatch.setattr("sys.argv", ["cooperation", "provenance", *map(str, words)])
+    main()
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kind", [dialogs, features, result, checkpoint, authors, report])
+def test_every_kind_of_file_says_where_it_comes_from(kind, tmp_path, monkeypatch, capsys):
+    path, wanted = kind(tmp_path)
+    text = said(monkeypatch, capsys, path)
+    assert [words for words in wanted if f"{words}\n" not in text and words not in text.replace("\n", " ")] == []
+    [(name, found)] = yaml.safe_load(text).items()
+    assert name == str(path)
+    assert found["sha256"] == digest(path)
+    assert "without Snakemake" in found["made"]
+
+
+def test_what_snakemake_remembers_is_said(tmp_path, monkeypatch, capsys):
+    path, log = tmp_path / "reports" / "mpr.csv", tmp_path / "logs" / "p0.2.log"
+    for each in (path, log):
+        each.parent.mkdir()
+    path.write_text("round,mpr\n")
+    record = {
+        "rule": "summarise",
+        "input": ["results/none.h5", "src/cooperation/files.py", "src/cooperation/page.css"],
+        "log": ["logs/p0.2.log"],
+        "shellcmd": "python -m cooperation summarise",
+        "starttime": 0,
+        "endtime": 12.34,
+        "input_checksums": {"results/none.h5": "sha256:12ab"},
+    }
+    place = record_of(tmp_path, Path("reports/mpr.csv"))
+    place.parent.mkdir(parents=True)
+    place.write_text(json.dumps(record))
+    monkeypatch.chdir(tmp_path)
+    for word in ("reports/mpr.csv", path):
+        [found] = yaml.safe_load(said(monkeypatch, capsys, word)).values()
+        assert found["made"] == {
+            "rule": "summarise",
+            "command": "python -m cooperation summarise",
+            "inputs": {"results/none.h5": "12ab"},
+            "source_files": 2,
+            "began": "1970-01-01 00:00:00+00:00",
+            "wall_time_s": 12.3,
+            "log": ["logs/p0.2.log"],
+        }
+    log.with_name("p0.2.tsv").write_text("s\tmax_rss\tcpu_time\n12.5\t800.25\t-\n")
+    [found] = yaml.safe_load(said(monkeypatch, capsys, path)).values()
+    assert found["made"]["wall_time_s"] == 12.5
+    assert found["made"]["peak_memory_mb"] == 800.25
+    assert "cpu_time_s" not in found["made"]
+
+
+@pytest.mark.parametrize("length", [20, 200, 400])
+def test_records_are_where_snakemake_puts_them(length, tmp_path):
+    from snakemake.persistence.file import FilePersistence
+
+    name, theirs = "r" * length, object.__new__(FilePersistence)
+    theirs._max_len = None
+    place = tmp_path / ".snakemake" / "metadata"
+    place.mkdir(parents=True)
+    assert str(record_of(tmp_path, Path(name))) == theirs._record_path(str(place), name)
+    assert urlsafe_b64encode(name.encode()).decode()[-4:] in record_of(tmp_path, Path(name)).name
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("none.h5", None, "no such file"),
+        ("bad.h5", b"x", "damaged or not of this kind"),
+        ("bad.safetensors", b"x", "damaged or not a checkpoint"),
+    ],
+)
+def test_what_cannot_be_read_is_one_line(name, content, words, tmp_path, monkeypatch, capsys):
+    if content:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(SystemExit) as stop:
+        said(monkeypatch, capsys, tmp_path / name)
+    error = capsys.readouterr().err
+    assert stop.value.code == 2
+    assert error.count("\n") == 1
+    assert words in error
+
+
+def test_a_job_ends_with_the_process_that_runs_it(tmp_path):
+    """Its runner is killed; it waits for a pipe that is never opened elsewhere."""
+    os.mkfifo(tmp_path / "pipe.json")
+    runner = subprocess.Popen(["sleep", "600"])
+    command = [sys.executable, "-m", "cooperation", "check", "--config", tmp_path / "pipe.json", "--dataset", "x"]
+    job = subprocess.Popen(command, env=os.environ | {"COOPERATION_RUNNER": str(runner.pid)})
+    time.sleep(0.1)
+    assert job.poll() is None
+    runner.kill()
+    runner.wait()
+    assert job.wait(30) == -signal.SIGTERM

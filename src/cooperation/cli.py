@@ -3,6 +3,7 @@
 import argparse
 import io
 import os
+import signal
 import sys
 import time
 from contextlib import suppress
@@ -90,4 +91,4 @@ def _end_with(runner: int) -> None:
             with suppress(PermissionError):
                 os.kill(runner, 0)
             time.sleep(1)
-    os._exit(1)
+    os.kill(os.getpid(), signal.SIGTERM)

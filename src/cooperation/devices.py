@@ -13,6 +13,6 @@ def device() -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def named(where: torch.device) -> str:
+def name_of(where: torch.device) -> str:
     """What numbers were made on, as results say it: `cpu`, or `cuda` and the GPU's model."""
     return f"cuda, {torch.cuda.get_device_name(where)}" if where.type == "cuda" else where.type

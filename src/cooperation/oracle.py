@@ -11,6 +11,7 @@ from cooperation.conditions import ORACLE_CONDITIONS, Condition
 from cooperation.game import Script, play
 from cooperation.messages import Messages
 from cooperation.playing import as_result, tampering_of
+from cooperation.provenance import software
 from cooperation.ranking import Ranker
 from cooperation.readings import READINGS
 from cooperation.results import Result
@@ -51,7 +52,7 @@ def _play(name: str, condition: Condition, control: Result | None) -> Result:
     )
     named = {"dataset": "scripted", "model": "scripted", "seed": SEED, "reading": READING, "condition": name}
     features = {"features": "unit vectors, equally far from each other", "candidates": DIALOGS}
-    return as_result(game, dialogs, condition, named | features)
+    return as_result(game, dialogs, condition, named | features | software() | {"device": "cpu"})
 
 
 def _captions() -> Messages:

@@ -152,7 +152,7 @@ class School:
         save_tensors(path, tensors, {**self._described(), "history": history, "losses": names})
 
     def load(self, path: Path) -> None:
-        """Continue from what `save` wrote under the same settings; other progress is refused: `AnotherTrainingError`."""
+        """Continue from what `save` wrote under the same settings; or raise `AnotherTrainingError`."""
         tensors, described = load_tensors(path)
         history, names = described.pop("history", None), described.pop("losses", None)
         if described != self._described():

@@ -7,11 +7,11 @@ from typing import Any
 
 from cooperation.checkpoint import load_checkpoint
 from cooperation.conditions import Playing
-from cooperation.devices import device
+from cooperation.devices import device, name_of
 from cooperation.files import InputError
 from cooperation.manual import RULES, Manual, parse_manual, read_manual
 from cooperation.manual_games import play_manual
-from cooperation.provenance import software
+from cooperation.provenance import inputs, software
 from cooperation.readings import READINGS
 from cooperation.results import read_ranks, write_result
 from cooperation.store import read_dialogs, read_features
@@ -67,7 +67,15 @@ def run(arguments: argparse.Namespace) -> None:
     attributes = {
         "dataset": arguments.dataset,
         "reading": arguments.reading,
-        "device": checkpoint.device.type,
+        "device": name_of(checkpoint.device),
+        "inputs": json.dumps(
+            inputs(
+                checkpoint=arguments.checkpoint,
+                dialogs=arguments.dialogs,
+                features=arguments.features,
+                control=arguments.control,
+            )
+        ),
         **software(),
         "features": json.dumps({key: str(value) for key, value in features.attributes.items()}),
     }

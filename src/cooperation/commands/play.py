@@ -8,10 +8,10 @@ import yaml
 
 from cooperation.checkpoint import load_checkpoint
 from cooperation.conditions import Condition, Playing, check_name
-from cooperation.devices import device
+from cooperation.devices import device, name_of
 from cooperation.files import InputError
 from cooperation.playing import as_result, check_control, control_script, human_script, play_condition
-from cooperation.provenance import software
+from cooperation.provenance import inputs, software
 from cooperation.readings import READINGS
 from cooperation.results import read_result, write_result
 from cooperation.settings import add_flags, checked, described, from_flags
@@ -58,10 +58,12 @@ def run(arguments: argparse.Namespace) -> None:
         "training": json.dumps(dict(checkpoint.training)),
         "reading": arguments.reading,
         "candidates": min(len(dialogs), arguments.candidates),
-        "device": checkpoint.device.type,
+        "device": name_of(checkpoint.device),
         **software(),
         "features": json.dumps({key: str(value) for key, value in features.attributes.items()}),
     }
+    files = inputs(checkpoint=arguments.checkpoint, dialogs=arguments.dialogs, features=arguments.features)
+    of_control = inputs(control=arguments.control)
     for name, condition in conditions.items():
         if control and condition.needs_control:
             script = control_script(control, condition.start)
@@ -77,7 +79,8 @@ def run(arguments: argparse.Namespace) -> None:
             from_flags(Playing, arguments),
             control if condition.needs_control else None,
         )
-        result = as_result(game, dialogs, condition, {**attributes, "condition": name})
+        made_of = json.dumps(files | (of_control if condition.needs_control else {}))
+        result = as_result(game, dialogs, condition, {**attributes, "condition": name, "inputs": made_of})
         write_result(arguments.out / f"{name}.h5", result)
 
 

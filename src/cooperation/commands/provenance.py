@@ -17,8 +17,6 @@ from cooperation.hdf5 import SUMS, Ours, opened
 
 # Relative to the project's folder, as are the names of files in it.
 RECORDS = Path(".snakemake", "metadata")
-# Attributes of results that are JSON.
-PACKED = ("settings", "training", "inputs", "features")
 # Columns of Snakemake's benchmark files, and what they are called here.
 MEASURED = {"s": "wall_time_s", "cpu_time": "cpu_time_s", "max_rss": "peak_memory_mb"}
 
@@ -48,7 +46,8 @@ def _of_arrays(path: Path) -> dict[str, Any]:
     with opened(path) as file:
         found = Ours(file).attributes if SUMS in file.attrs else {"nothing": "another program made it"}
         arrays = {name: f"{tuple(map(int, each.shape))} {each.dtype}" for name, each in file.items()}
-    said = {name: json.loads(value) if name in PACKED else value for name, value in found.items()}
+    # Some attributes of results are JSON.
+    said = {name: json.loads(value) if str(value)[:2] == '{"' else value for name, value in found.items()}
     return {"says": said, "arrays": arrays}
 
 

@@ -9,7 +9,7 @@ import torch
 from tqdm import tqdm
 
 from cooperation.checkpoint import TRAINING_FORMAT, Checkpoint, build, save_checkpoint
-from cooperation.devices import device, named
+from cooperation.devices import device, name_of
 from cooperation.facts import FORMATS
 from cooperation.lessons import lessons
 from cooperation.models import Sizes, Training
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"epoch {epoch.number}: {losses}", file=sys.stderr)
     provenance = {
         **software(),
-        "device": named(device()),
+        "device": name_of(device()),
         "inputs": made_of,
         "epochs": [asdict(epoch) for epoch in school.history],
     }
