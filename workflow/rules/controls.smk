@@ -19,6 +19,8 @@ rule scripted:
         expand("results/scripted/{condition}.h5", condition=ORACLE_CONDITIONS),
     log:
         "logs/controls/scripted.log",
+    benchmark:
+        "logs/controls/scripted.tsv"
     conda:
         "../envs/torch.yaml"
     shell:
@@ -40,6 +42,8 @@ rule expected_and_found:
         multiext("reports/controls/controls", ".csv", ".md", ".html"),
     log:
         "logs/controls/controls.log",
+    benchmark:
+        "logs/controls/controls.tsv"
     conda:
         "../envs/report.yaml"
     threads: experiment.data.threads
@@ -54,6 +58,8 @@ rule controls:
         "reports/controls/controls.csv",
     log:
         "logs/controls/confirm.log",
+    benchmark:
+        "logs/controls/confirm.tsv"
     conda:
         "../envs/report.yaml"
     shell:

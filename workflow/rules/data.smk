@@ -9,6 +9,8 @@ if experiment.data.source == "authors":
             f"{DATA}/dialogs.h5",
         log:
             f"logs/{experiment.dataset}/adopt.log",
+        benchmark:
+            f"logs/{experiment.dataset}/adopt.tsv"
         conda:
             "../envs/torch.yaml"
         shell:
@@ -26,6 +28,8 @@ else:
             f"{DATA}/dialogs.h5",
         log:
             f"logs/{experiment.dataset}/encode.log",
+        benchmark:
+            f"logs/{experiment.dataset}/encode.tsv"
         conda:
             "../envs/torch.yaml"
         params:
@@ -46,6 +50,8 @@ else:
             f"{DATA}/fc7_{{split}}_{{shard}}of{{shards}}.h5",
         log:
             f"logs/{experiment.dataset}/extract_{{split}}_{{shard}}of{{shards}}.log",
+        benchmark:
+            f"logs/{experiment.dataset}/extract_{{split}}_{{shard}}of{{shards}}.tsv"
         conda:
             "../envs/torch.yaml"
         threads: experiment.data.threads
@@ -69,6 +75,8 @@ rule normalise:
         f"{DATA}/features.h5",
     log:
         f"logs/{experiment.dataset}/normalise.log",
+    benchmark:
+        f"logs/{experiment.dataset}/normalise.tsv"
     conda:
         "../envs/torch.yaml"
     params:

@@ -35,6 +35,8 @@ rule intervene:
         ],
     log:
         f"logs/{experiment.dataset}/intervene_seed{{seed}}_{{reading}}.log",
+    benchmark:
+        f"logs/{experiment.dataset}/intervene_seed{{seed}}_{{reading}}.tsv"
     conda:
         "../envs/torch.yaml"
     params:
@@ -63,6 +65,8 @@ rule manual_figure:
         multiext(f"{REPORT}/figure_{{manual}}", ".pdf", ".png"),
     log:
         f"logs/{experiment.dataset}/manual_figure_{{manual}}.log",
+    benchmark:
+        f"logs/{experiment.dataset}/manual_figure_{{manual}}.tsv"
     conda:
         "../envs/report.yaml"
     params:

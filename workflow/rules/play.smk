@@ -27,9 +27,8 @@ def condition_flags(conditions):
 
 for rule_name, (folder, model, names) in GAMES.items():
     bots = f"{folder}{model}-seed{{seed}}"
-    stem = "_".join(
-        [rule_name, bots, "{reading}", *(name for name in names if "{" in name)]
-    ).replace("/", "_")
+    wildcard = [part for part in (model, *names) if "{" in part]
+    stem = "_".join([rule_name, *wildcard, "seed{seed}", "{reading}"])
 
     rule:
         name:
@@ -51,7 +50,9 @@ for rule_name, (folder, model, names) in GAMES.items():
         output:
             [f"{RESULTS}/{bots}/{{reading}}/{name}.h5" for name in names],
         log:
-            f"logs/{experiment.dataset}/{stem}.log",
+            f"logs/{experiment.dataset}/{folder}{stem}.log",
+        benchmark:
+            f"logs/{experiment.dataset}/{folder}{stem}.tsv"
         conda:
             "../envs/torch.yaml"
         threads: experiment.data.threads

@@ -7,6 +7,8 @@ rule check:
         touch(CHECKED),
     log:
         f"logs/{experiment.dataset}/check.log",
+    benchmark:
+        f"logs/{experiment.dataset}/check.tsv"
     localrule: True
     conda:
         "../envs/torch.yaml"
@@ -28,6 +30,8 @@ if experiment.data.source == "miniature":
             expand(f"{RAW}/{{archive}}", archive=ARCHIVES),
         log:
             f"logs/{experiment.dataset}/miniature.log",
+        benchmark:
+            f"logs/{experiment.dataset}/miniature.tsv"
         conda:
             "../envs/torch.yaml"
         params:
@@ -48,6 +52,8 @@ if experiment.data.source == "genuine":
             expand(f"{RAW}/{{archive}}", archive=ARCHIVES),
         log:
             f"logs/{experiment.dataset}/genuine.log",
+        benchmark:
+            f"logs/{experiment.dataset}/genuine.tsv"
         conda:
             "../envs/torch.yaml"
         params:
@@ -70,6 +76,8 @@ if experiment.data.source == "visdial":
             f"{RAW}/{{file}}.ready",
         log:
             f"logs/{experiment.dataset}/download_{{file}}.log",
+        benchmark:
+            f"logs/{experiment.dataset}/download_{{file}}.tsv"
         wildcard_constraints:
             file="|".join(map(re.escape, experiment.data.downloads)),
         retries: 1

@@ -24,6 +24,8 @@ rule summarise:
         f"{REPORT}/mpr.csv",
     log:
         f"logs/{experiment.dataset}/summarise.log",
+    benchmark:
+        f"logs/{experiment.dataset}/summarise.tsv"
     conda:
         "../envs/report.yaml"
     threads: experiment.data.threads
@@ -40,6 +42,8 @@ rule metrics:
         f"{REPORT}/metrics.json",
     log:
         f"logs/{experiment.dataset}/metrics.log",
+    benchmark:
+        f"logs/{experiment.dataset}/metrics.tsv"
     conda:
         "../envs/report.yaml"
     shell:
@@ -61,6 +65,8 @@ rule table:
         multiext(f"{REPORT}/table_{{table}}", ".csv", ".md", ".tex"),
     log:
         f"logs/{experiment.dataset}/table_{{table}}.log",
+    benchmark:
+        f"logs/{experiment.dataset}/table_{{table}}.tsv"
     conda:
         "../envs/report.yaml"
     shell:
@@ -82,6 +88,8 @@ rule figure:
         multiext(f"{REPORT}/figure_{{figure}}", ".pdf", ".png"),
     log:
         f"logs/{experiment.dataset}/figure_{{figure}}.log",
+    benchmark:
+        f"logs/{experiment.dataset}/figure_{{figure}}.tsv"
     wildcard_constraints:
         figure="1a|1b",
     conda:
@@ -107,6 +115,8 @@ rule claims:
         multiext(f"{REPORT}/claims", ".csv", ".md"),
     log:
         f"logs/{experiment.dataset}/claims.log",
+    benchmark:
+        f"logs/{experiment.dataset}/claims.tsv"
     conda:
         "../envs/report.yaml"
     threads: experiment.data.threads
@@ -136,6 +146,8 @@ rule diagnose:
         multiext(f"{REPORT}/figure_why", ".pdf", ".png"),
     log:
         f"logs/{experiment.dataset}/diagnose.log",
+    benchmark:
+        f"logs/{experiment.dataset}/diagnose.tsv"
     conda:
         "../envs/report.yaml"
     threads: experiment.data.threads
@@ -157,6 +169,8 @@ rule corpus:
         multiext(f"{REPORT}/statistics", ".csv", ".md"),
     log:
         f"logs/{experiment.dataset}/corpus.log",
+    benchmark:
+        f"logs/{experiment.dataset}/corpus.tsv"
     conda:
         "../envs/report.yaml"
     params:
@@ -184,6 +198,8 @@ rule page:
         f"{REPORT}/index.html",
     log:
         f"logs/{experiment.dataset}/page.log",
+    benchmark:
+        f"logs/{experiment.dataset}/page.tsv"
     conda:
         "../envs/report.yaml"
     shell:

@@ -7,6 +7,8 @@ rule train:
         f"{CHECKPOINTS}/{{model}}-seed{{seed}}.safetensors",
     log:
         f"logs/{experiment.dataset}/train_{{model}}-seed{{seed}}.log",
+    benchmark:
+        f"logs/{experiment.dataset}/train_{{model}}-seed{{seed}}.tsv"
     conda:
         "../envs/torch.yaml"
     threads: experiment.data.threads

@@ -4,6 +4,8 @@ use rule train as train_weighted with:
         f"{CHECKPOINTS}/weights/{{weight}}/{{model}}-seed{{seed}}.safetensors",
     log:
         f"logs/{experiment.dataset}/train_{{model}}-seed{{seed}}_weight{{weight}}.log",
+    benchmark:
+        f"logs/{experiment.dataset}/train_{{model}}-seed{{seed}}_weight{{weight}}.tsv"
     params:
         flags=weighted_flags,
 
@@ -21,6 +23,8 @@ rule weights:
         multiext(f"{REPORT}/weights", ".csv", ".md", ".html"),
     log:
         f"logs/{experiment.dataset}/weights.log",
+    benchmark:
+        f"logs/{experiment.dataset}/weights.tsv"
     conda:
         "../envs/report.yaml"
     threads: experiment.data.threads
