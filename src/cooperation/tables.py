@@ -183,6 +183,7 @@ def claims_view(verdicts: pd.DataFrame) -> dict[str, Any]:
     rows: dict[str, dict[str, Any]] = {}
     for line in verdicts.to_dict("records"):
         known = {name: line[name] for name in ("statement", "source", "published")}
+        known["published"] = str(known["published"]).replace("-", "−")
         row = rows.setdefault(line["claim"], known | {"range": _range(line["at_least"], line["at_most"])})
         row.setdefault("cells", []).append({name: line[name] for name in ("ours", "low", "high", "verdict", "reason")})
     return {"readings": list(dict.fromkeys(verdicts["reading"])), "rows": list(rows.values())}
