@@ -7,9 +7,9 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 all: .venv/installed
 	snakemake --cores all
 
-# Two files of tests at a time.
+# Three files of tests at a time, since the longest mostly waits for a cluster.
 test: check system
-	pytest -n 2 --dist loadfile -rs
+	pytest -n 3 --dist loadfile --no-loadscope-reorder -rs
 
 check: .venv/installed
 	ruff check
