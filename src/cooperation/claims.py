@@ -1,5 +1,6 @@
 """The paper's statements, checked: a quantity, a range fixed beforehand, and a verdict from its interval."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pandas as pd
 
 from cooperation.bootstrap import Doubles, interval, simultaneous_margins
 from cooperation.files import InputError
+from cooperation.messages import ROUNDS
 from cooperation.paper import CONTROL, family, read_columns
 from cooperation.results import Result
 from cooperation.statistics import Scores, resample
@@ -86,7 +88,7 @@ Evidence = Mapping[tuple[str, str, str], Doubles]
 
 def read_claims(path: Path) -> pd.DataFrame:
     """Read `paper/claims.csv`, refusing an unknown quantity or rounds that aren't any."""
-    claims = read_columns(path, CLAIMS).fillna({"datasets": ""})
+    claims = read_columns(path, CLAIMS, ("published", "datasets"))
     for line in claims.to_dict("records"):
         check_quantity(line, f"{path}: claim {line['claim']}")
     return claims
@@ -99,17 +101,23 @@ def check_quantity(line: Mapping[Any, Any], place: str) -> None:
         raise InputError(f"{place}: unknown quantity {quantity!r}; choose {', '.join(ALL_QUANTITIES)}")
     if len(conditions) < 1 + (quantity in SEVERAL):
         raise InputError(f"{place}: {quantity} of {len(conditions)} conditions; name more of them")
+    # The share of yes and no in dialogs has one value, where games have one a round.
+    known = ["0"] if line.get("model") == "dialogs" else [str(number) for number in range(ROUNDS + 1)]
+    if not all(part.split() and set(re.split(r"[\s-]+", part.strip())) <= set(known) for part in rounds.split(";")):
+        raise InputError(f"{place}: rounds {rounds!r} are not like 10, 1 10 or 1-10, from {known[0]} to {known[-1]}")
     try:
         parsed = [parse_rounds(part) for part in rounds.split(";")]
     except ValueError as error:
         raise InputError(f"{place}: rounds {rounds!r} are not like 10, 1 10 or 1-10") from error
+    if not all(parsed):
+        raise InputError(f"{place}: rounds {rounds!r} have none; write the lower number first")
     if len(parsed) > 1 and (quantity != "spread" or len(parsed) != len(conditions)):
         raise InputError(f"{place}: rounds {rounds!r}: {len(parsed)} lists; give one, or for spread one a condition")
 
 
 def read_verdicts(path: Path) -> pd.DataFrame:
     """Read a file that `cooperation claims` wrote."""
-    return read_columns(path, VERDICTS).fillna({"datasets": ""})
+    return read_columns(path, VERDICTS, ("published", "datasets", "reason"))
 
 
 def parse_rounds(text: str) -> list[int]:

@@ -83,7 +83,7 @@ def _of_split(counts: Mapping[str, Any], split: str, words: int) -> dict[str, An
 
 def read_statistics(path: Path) -> pd.DataFrame:
     """Read a file that `cooperation corpus` wrote."""
-    return read_columns(path, COLUMNS).fillna({"unit": ""})
+    return read_columns(path, COLUMNS, ("unit",))
 
 
 def view(statistics: pd.DataFrame) -> list[dict[str, str]]:

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from cooperation.files import InputError
+from cooperation.files import DAMAGE, InputError, reachable, refusal
 
 CITATION = "Examining Cooperation in Visual Dialog Models (arXiv 1712.01329, ViGIL workshop at NIPS 2017)"
 OWN = "visdial"
@@ -70,24 +71,51 @@ FIGURES = {
 
 def read_published(path: Path) -> pd.DataFrame:
     """Read the published values: one row a printed number, columns as in `PUBLISHED`, in the paper's order."""
-    return read_columns(path, PUBLISHED)
+    published = read_columns(path, PUBLISHED)
+    for table in TABLES:
+        if table not in set(published["table"]):
+            raise InputError(f"{path}: no values of Table {table}; get the file again")
+    return published
 
 
-def read_columns(path: Path, columns: dict[str, str]) -> pd.DataFrame:
-    """Read a CSV with (at least) these columns and types; anything else is an `InputError` naming the place."""
-    if not path.exists():
-        raise InputError(f"{path}: no such file")
-    try:
-        # "None" is the name of a column of Table 1, not a missing value.
-        frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
-        missing = [name for name in columns if name not in frame]
-        if missing:
-            raise InputError(f"{path}: no column {missing[0]!r}; expected {', '.join(columns)}")
-        return frame.astype(columns)
-    except (ValueError, pd.errors.ParserError) as error:
-        if isinstance(error, InputError):
+def read_columns(path: Path, columns: dict[str, str], may_be_empty: tuple[str, ...] = ()) -> pd.DataFrame:
+    """Read a CSV with (at least) these columns and types; anything else is an `InputError` naming the place.
+
+    may_be_empty: columns of texts in which a cell may be empty; it is "" then. A number that is missing is NaN.
+    """
+    with reachable(path):
+        if not path.exists():
+            raise InputError(f"{path}: no such file")
+        try:
+            # "None" is the name of a column of Table 1, not a missing value.
+            frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
+            missing = [name for name in columns if name not in frame]
+            if missing:
+                raise InputError(f"{path}: no column {missing[0]!r}; expected {', '.join(columns)}")
+            frame = frame.fillna(dict.fromkeys(may_be_empty, ""))
+            for name, kind in columns.items():
+                _check_column(frame[name], kind, path)
+            return frame.astype(columns)
+        except InputError:
             raise
-        raise InputError(f"{path}: not a table of this kind ({str(error).splitlines()[0]})") from error
+        except DAMAGE as error:
+            if isinstance(error, OSError) and refusal(error, path):
+                raise
+            reason = f"{error}".splitlines()[0] if f"{error}" else type(error).__name__
+            raise InputError(f"{path}: not a table of this kind ({reason}); make it again or correct it") from error
+
+
+def _check_column(cells: "pd.Series[Any]", kind: str, path: Path) -> None:
+    """Refuse what would silently become something else: an empty text, a broken whole number, a word that is true."""
+    wrong = pd.Series(data=False, index=cells.index)
+    if kind == "str":
+        wrong = cells.isna()
+    elif kind == "int64" and cells.dtype.kind == "f":
+        wrong = cells % 1 != 0
+    elif kind == "bool" and cells.dtype.kind != "b":
+        wrong = ~cells.isin(["True", "False"])
+    for row in cells.index[wrong][:1]:
+        raise InputError(f"{path}: line {row + 2}: {cells.name} is {cells[row]!r}; make it again or correct it")
 
 
 def family(dataset: str) -> str:

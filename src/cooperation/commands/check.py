@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from cooperation.configuration import read_dataset
-from cooperation.files import InputError
+from cooperation.files import DAMAGE, InputError
 from cooperation.preflight import TO_COME, Input, gpus, inspect, room
 from cooperation.settings import mapping
 
@@ -63,7 +63,9 @@ def _settings(file: str) -> Any:
     try:
         text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
         return mapping(yaml.safe_load(text), file)
+    except InputError:
+        raise
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror}); run in the project's folder") from error
-    except yaml.YAMLError as error:
-        raise InputError(f"{file}: not YAML ({' '.join(str(error).split())})") from error
+    except (yaml.YAMLError, *DAMAGE) as error:
+        raise InputError(f"{file}: not YAML ({' '.join(str(error).split())}); correct it") from error
