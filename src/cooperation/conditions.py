@@ -66,10 +66,10 @@ class Condition:
         return self.script == "none" and self.facts == "reading" and (self.start > 1 or self.takes_messages)
 
 
-def check_name(name: str, place: str) -> None:
-    """Refuse what can't name a condition: it becomes part of a path."""
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
-        raise InputError(f"{place}: {name!r} is no name for a condition; use letters, digits, '.', '_', '-'")
+def check_name(name: object, place: str, what: str = "condition") -> None:
+    """Refuse what can't name a condition (or another thing): it becomes part of a path."""
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+        raise InputError(f"{place}: {name!r} is no name for a {what}; use letters, digits, '.', '_', '-'")
 
 
 # What the scripted bots play, whose outcome is known; their questions are all the same, so a swap changes none.

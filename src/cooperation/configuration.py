@@ -110,6 +110,8 @@ def read(config: Mapping[str, Any]) -> Experiment:
     found = {
         name: _dataset(given, f"datasets.{name}") for name, given in mapping(config["datasets"], "datasets").items()
     }
+    for name in found:
+        check_name(name, "datasets", "data set")
     known(config["dataset"], found, "dataset")
     data = found[config["dataset"]]
     readings = _list(config["readings"], str, "readings")
@@ -137,6 +139,7 @@ def read_dataset(config: Mapping[str, Any]) -> tuple[str, Dataset]:
     datasets = mapping(config.get("datasets"), "datasets")
     name = str(config.get("dataset"))
     known(name, datasets, "dataset")
+    check_name(name, "datasets", "data set")
     return name, _dataset(datasets[name], f"datasets.{name}")
 
 
@@ -225,6 +228,7 @@ def _downloads(given: Any, place: str) -> Mapping[str, Source]:
     for name in weights:
         if not name.endswith(".pth"):
             raise InputError(f"{place}: unknown {name!r}; choose from {', '.join(ARCHIVES)} and a name in .pth")
+        check_name(name, place, "file")
     if len(weights) > 1:
         raise InputError(f"{place}: {weights[0]!r} and {weights[1]!r} are two sets of weights; keep one")
     for name in ARCHIVES:

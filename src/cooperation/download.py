@@ -33,7 +33,7 @@ def obtain(path: Path, source: Source, patience: Patience, have: Path | None = N
     """
     record = path.with_name(path.name + ".sha256")
     if not source.sha256 and record.exists():
-        recorded = "".join(record.read_text().split()[:1])
+        recorded = "".join(record.read_text(errors="replace").split()[:1])
         source = replace(source, sha256=recorded, stated=f"recorded in {record}")
     path.parent.mkdir(parents=True, exist_ok=True)
     origin = "there already"
@@ -136,7 +136,7 @@ def _headers(partial: Path, start: int, source: Source) -> dict[str, str]:
     headers = {"Accept-Encoding": "identity"}
     if start and source.sha256:
         headers["Range"] = f"bytes={start}-"
-    elif start and _tag(partial).exists() and (tag := _tag(partial).read_text()):
+    elif start and _tag(partial).exists() and (tag := _tag(partial).read_text(errors="replace")):
         # No hash would tell that the rest belongs to another version of the file.
         headers |= {"Range": f"bytes={start}-", "If-Range": tag}
     return headers

@@ -78,7 +78,7 @@ def ready(path: Path) -> Path:
 def _found(name: str, path: Path, source: Source, state: str) -> Input:
     size = path.stat().st_size
     record = path.with_name(path.name + ".sha256")
-    sha256 = "".join(record.read_text().split()[:1]) if record.exists() else ""
+    sha256 = "".join(record.read_text(errors="replace").split()[:1]) if record.exists() else ""
     holds, pictures, problem = "", 0, ""
     if source.size and size != source.size:
         problem = f"{path}: {size:,} bytes instead of {source.size:,}; delete it or move it away"
