@@ -173,6 +173,11 @@ def read_array(file: h5py.File, name: str) -> Array:
     return np.asarray(_dataset(file, name)[()])
 
 
+def shape_of(file: h5py.File, name: str) -> tuple[int, ...]:
+    """The shape of an array that the file can hold."""
+    return tuple(map(int, _dataset(file, name).shape))
+
+
 def read_blocks(file: h5py.File, name: str, rows: int) -> Iterator[Array]:
     """An array, at most so many rows at a time."""
     found = _dataset(file, name)
@@ -182,6 +187,8 @@ def read_blocks(file: h5py.File, name: str, rows: int) -> Iterator[Array]:
 
 def _dataset(file: h5py.File, name: str) -> h5py.Dataset:
     found = file[name]
+    if found.external or found.is_virtual:
+        raise ValueError(f"the content of {name} is said to be in other files")
     size = int(np.prod(found.shape, dtype=object)) * int(found.dtype.itemsize)
     if size > MOST_PACKED * file.id.get_filesize():
         raise ValueError(f"{name} claims to have {size:,} bytes")
@@ -218,13 +225,9 @@ class Ours:
         """Texts that `Writing.add_texts` wrote."""
         return [text.decode() for text in self[name].tolist()]
 
-    def shape(self, name: str) -> tuple[int, ...]:
-        """Shape of an array; it is checked when the array is read."""
-        return tuple(self._file[name].shape)
-
     def blocks(self, name: str, rows: int) -> Iterator[Array]:
         """An array, at most so many rows at a time; whether it is as it was written is known after the last."""
-        total = Sum(name, self._file[name].dtype, self.shape(name))
+        total = Sum(name, self._file[name].dtype, shape_of(self._file, name))
         for block in read_blocks(self._file, name, rows):
             total.add(block)
             yield block

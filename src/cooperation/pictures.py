@@ -20,9 +20,17 @@ def decode(raw: bytes, place: str) -> Image.Image:
     Bytes that are cut short or no picture are an `InputError` that names `place`.
     """
     try:
-        with warnings.catch_warnings(action="ignore", category=Image.DecompressionBombWarning):
+        with warnings.catch_warnings(action="error", category=Image.DecompressionBombWarning):
             return Image.open(BytesIO(raw), formats=FORMATS).convert("RGB")
     # Pillow's decoders raise these for damaged files.
-    except (Image.DecompressionBombError, SyntaxError, EOFError, struct.error, zlib.error, *DAMAGE) as error:
+    except (
+        Image.DecompressionBombError,
+        Image.DecompressionBombWarning,
+        SyntaxError,
+        EOFError,
+        struct.error,
+        zlib.error,
+        *DAMAGE,
+    ) as error:
         reason = "not a picture" if isinstance(error, UnidentifiedImageError) else " ".join(f"{error}".split())
         raise InputError(f"{place}: cannot be decoded ({reason}); replace the picture") from error

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cooperation.files import InputError
-from cooperation.hdf5 import SUMS, Ours, created, opened, read_blocks
+from cooperation.hdf5 import SUMS, Ours, created, opened, read_blocks, shape_of
 from cooperation.messages import Floats, Messages, Rows
 from cooperation.text import Vocabulary
 
@@ -120,7 +120,9 @@ class FeatureParts:
             with opened(path) as file:
                 ours = _ours(file, split)
                 shape = _shape(file, split, path)
-                ids.append(np.arange(shape[0]) + FIRST_ROW[split] if ours is None else _image_ids(ours, split, path))
+                ids.append(
+                    np.arange(shape[0]) + FIRST_ROW[split] if ours is None else _image_ids(ours, split, shape[0], path)
+                )
                 made = {} if ours is None else ours.attributes
                 attributes[path] = {"extractor": "not stated"} | made | {"width": shape[1]}
         image_ids = np.concatenate(ids)
@@ -157,15 +159,14 @@ def _ours(file: h5py.File, split: str) -> Ours | None:
 
 
 def _shape(file: h5py.File, split: str, path: Path) -> tuple[int, int]:
-    shape = tuple(map(int, file[f"images_{split}"].shape))
+    shape = shape_of(file, f"images_{split}")
     if len(shape) != 2 or 0 in shape:
         raise InputError(f"{path}: images_{split} is {shape}, not [images, features]; extract fc7, one row an image")
     return shape[0], shape[1]
 
 
-def _image_ids(ours: Ours, split: str, path: Path) -> Ids:
+def _image_ids(ours: Ours, split: str, rows: int, path: Path) -> Ids:
     ids: Ids = ours[f"image_id_{split}"].astype(np.int64)
-    rows = ours.shape(f"images_{split}")[0]
     if len(ids) != rows:
         raise InputError(f"{path}: {len(ids)} image ids for {rows} rows of images_{split}; extract it again")
     return ids
