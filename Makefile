@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: all test check system lock clean
+.PHONY: all test check system audit lock clean
 all: .venv/installed
 	snakemake --cores all
 
@@ -36,6 +36,14 @@ system:
 	$(BIN)/pip install --quiet --require-hashes -r requirements.txt
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
 	touch $@
+
+# The licences of what is installed, and the known vulnerabilities of what is locked, for which PyPI is asked.
+audit: .venv/installed
+	$(PYTHON) -m venv .venv/audit
+	.venv/audit/bin/pip install --quiet pip-audit==2.10.1 pip-licenses==5.5.5
+	.venv/audit/bin/pip-licenses --python $(BIN)/python --ignore-packages cooperation --order license \
+		--format markdown --output-file docs/licences.md
+	.venv/audit/bin/pip-audit --disable-pip --require-hashes -r requirements.txt
 
 # After a change of pyproject.toml's dependencies; needs uv.
 lock:
