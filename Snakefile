@@ -7,6 +7,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 
 from snakemake.exceptions import WorkflowError
+from snakemake.utils import min_version
 
 from cooperation import configuration
 from cooperation.configuration import ARCHIVES
@@ -16,12 +17,15 @@ from cooperation.files import InputError
 from cooperation.provenance import sources
 from cooperation.settings import flags
 
+min_version("9.27")
+
 
 configfile: "config.yaml"
 
 
 try:
     experiment = configuration.read(config)
+    configuration.check_given(experiment)
 except InputError as error:
     raise WorkflowError(f"config.yaml or --config: {error}")
 

@@ -9,6 +9,7 @@ import time
 from contextlib import suppress
 from importlib import import_module
 from threading import Thread
+from types import ModuleType
 
 from cooperation import __version__
 from cooperation.files import InputError, refusal
@@ -59,7 +60,7 @@ def main() -> None:
     for name, summary in COMMANDS.items():
         command = subparsers.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
         if name == chosen:
-            module = import_module(f"cooperation.commands.{name}")
+            module = _module(name)
             module.add_arguments(command)
             command.set_defaults(run=module.run)
     arguments = parser.parse_args()
@@ -78,6 +79,20 @@ def main() -> None:
         print(f"cooperation {arguments.command}: stopped; the same command goes on", file=sys.stderr)
         # As a shell says it.
         sys.exit(130)
+
+
+def _module(command: str) -> ModuleType:
+    try:
+        return import_module(f"cooperation.commands.{command}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("cooperation"):
+            raise
+        print(
+            f"cooperation {command}: {sys.executable} lacks the package {error.name}; `make` builds an environment "
+            "that has all, and `. .venv/bin/activate` enters it",
+            file=sys.stderr,
+        )
+        sys.exit(2)
 
 
 def _end_with(runner: int) -> None:

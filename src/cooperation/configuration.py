@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 from cooperation.conditions import READINGS, Condition, Playing, check_name
@@ -141,6 +142,19 @@ def read_dataset(config: Mapping[str, Any]) -> tuple[str, Dataset]:
     known(name, datasets, "dataset")
     check_name(name, "datasets", "data set")
     return name, _dataset(datasets[name], f"datasets.{name}")
+
+
+def absent(path: str | Path, key: str) -> str:
+    """What is said of a file that only the user can give and that is not there."""
+    return f"{path}: no such file; put it there or give its path as {key}"
+
+
+def check_given(experiment: Experiment) -> None:
+    """Refuse, as an `InputError`, a data set whose files, which only the user can give, are not there."""
+    for name in GIVEN[experiment.data.source]:
+        path = experiment.data.files[name]
+        if not Path(path).exists():
+            raise InputError(absent(path, f"datasets.{experiment.dataset}.files.{name}"))
 
 
 def _numbers(given: Any) -> Any:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cooperation.archives import picture_names, read_json_text
-from cooperation.configuration import ARCHIVES, Dataset
+from cooperation.configuration import ARCHIVES, Dataset, absent
 from cooperation.files import InputError
 from cooperation.hdf5 import opened
 from cooperation.preparation import Source
@@ -50,7 +50,7 @@ def inspect(name: str, data: Dataset, folder: Path) -> list[Input]:
 
 def _given(name: str, path: Path, key: str) -> Input:
     if not path.exists():
-        return Input(name, path, "missing", problem=f"{path}: no such file; put it there or give its path as {key}")
+        return Input(name, path, "missing", problem=absent(path, key))
     return _found(name, path, Source(()), "found")
 
 

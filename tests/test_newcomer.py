@@ -1,0 +1,89 @@
+"""Mistakes that people make at first: each leads to one line that says what to do."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from project import ROOT, Project
+from reduced import CONFIG
+
+from cooperation.cli import main
+
+
+@pytest.fixture
+def project(tmp_path):
+    return Project(tmp_path, CONFIG)
+
+
+def test_the_wrong_python(tmp_path):
+    """An old Python, which a script plays that believes to be one."""
+    old = tmp_path / "python3.9"
+    old.write_text(f'#!/bin/sh\nexec {sys.executable} -c "import sys; sys.version_info = (3, 9, 2); $2"\n')
+    old.chmod(0o755)
+    for name in ("Makefile", "requirements.txt", "pyproject.toml"):
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+    done = subprocess.run(
+        ["make", f"PYTHON={old}"],
+        cwd=tmp_path,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert done.returncode != 0
+    assert "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11" in done.stdout
+    assert not (tmp_path / ".venv").exists()
+
+
+def test_no_environment():
+    """A Python that has none of the packages."""
+    command = [sys.executable, "-S", "-m", "cooperation", "train", "--help"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+    assert done.returncode == 2
+    assert "lacks the package" in done.stderr
+    assert ". .venv/bin/activate" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_cores_forgotten(project):
+    """The profile says how many."""
+    done = project.run(sys.executable, "-m", "snakemake", "-n")
+    assert done.returncode == 0, done.stdout
+    assert "Job stats" in done.stdout
+
+
+def test_half_a_download(tmp_path, monkeypatch, capsys):
+    """Somebody's own copy that ends too early stays as it is."""
+    half = tmp_path / "train2014.zip"
+    half.write_bytes(b"half of it")
+    words = ["--out", tmp_path / "raw/train2014.zip", "--url", "http://127.0.0.1:9/x", "--size", "20", "--have", half]
+    monkeypatch.setattr(sys, "argv", ["cooperation", "download", *map(str, words)])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 2
+    said = capsys.readouterr().err
+    assert f"{half}: " in said
+    assert "10 bytes" in said
+    assert half.read_bytes() == b"half of it"
+
+
+def test_the_wrong_path_to_the_authors_features(project):
+    config = {
+        **CONFIG,
+        "dataset": "theirs",
+        "datasets": {
+            "theirs": {
+                "source": "authors",
+                "files": {"data": "Snakefile", "params": "Snakefile", "images": "nowhere/data_img.h5"},
+                "training": {"dialog": {}, "round": {}},
+            }
+        },
+    }
+    project.configure(config)
+    done = project.snakemake("-n")
+    assert done.returncode != 0
+    wanted = "nowhere/data_img.h5: no such file; put it there or give its path as datasets.theirs.files.images"
+    assert wanted in done.stdout
+    assert "Traceback" not in done.stdout
