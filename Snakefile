@@ -54,10 +54,16 @@ rule all:
     input:
         f"{REPORT}/index.html",
         f"{REPORT}/metrics.json",
-        multiext(f"{REPORT}/table_1", ".csv", ".md", ".tex", ".html"),
-        multiext(f"{REPORT}/table_2", ".csv", ".md", ".tex", ".html"),
-        multiext(f"{REPORT}/figure_1a", ".pdf", ".svg", ".png"),
-        multiext(f"{REPORT}/figure_1b", ".pdf", ".svg", ".png"),
+        expand(
+            f"{REPORT}/table_{{table}}.{{ending}}",
+            table=TABLES,
+            ending=["csv", "md", "tex", "html"],
+        ),
+        expand(
+            f"{REPORT}/figure_{{figure}}.{{ending}}",
+            figure=FIGURES,
+            ending=["pdf", "svg", "png"],
+        ),
         MANUAL_FIGURES,
         multiext(f"{REPORT}/claims", ".csv", ".md", ".html"),
         multiext(f"{REPORT}/statistics", ".csv", ".md", ".html"),

@@ -50,8 +50,21 @@ def test_one_reading_is_one_panel(summary):
     assert len(draw(summary[summary["reading"] == "written"], "1b").axes) == 1
 
 
-def test_a_missing_condition_or_ending_is_refused(summary, tmp_path):
-    with pytest.raises(InputError, match=r"no condition 'caption-p0\.6' of Figure 1a"):
-        draw(summary[summary["condition"] != "caption-p0.6"], "1a")
+def test_what_was_not_played_is_said(summary):
+    drawn = draw(summary[summary["condition"] != "caption-p0.6"], "1a")
+    assert "Not played: Caption, p = 0.6." in drawn.get_suptitle()
+    assert "Caption, p = 0.6" not in [line.get_label() for line in drawn.axes[0].get_lines()]
+    full = draw(summary, "1a")
+    assert "Not played" not in full.get_suptitle()
+    styles = [
+        {line.get_label(): line.get_marker() for line in figure.axes[0].get_lines()}["Caption, p = 0.8"]
+        for figure in (drawn, full)
+    ]
+    assert styles[0] == styles[1]
+
+
+def test_nothing_to_draw_or_a_wrong_ending_is_refused(summary, tmp_path):
+    with pytest.raises(InputError, match=r"none of the conditions of Figure 1a \(none, caption-p0\.2"):
+        draw(summary[summary["model"] != "dialog"], "1a")
     with pytest.raises(InputError, match=r"x\.gif: unknown ending"):
         save(draw(summary, "1a"), tmp_path / "x.gif")

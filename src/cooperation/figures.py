@@ -31,13 +31,13 @@ RC: Any = {
 
 
 def lines_of(summary: pd.DataFrame, name: str) -> pd.DataFrame:
-    """The rows of a summary that a figure (`1a`, `1b`) shows: rounds 0–10 of its conditions, every reading."""
+    """The rows of a summary that a figure (`1a`, `1b`) shows: rounds 0–10 of its conditions played, every reading."""
     figure = FIGURES[name]
     rows = across_seeds(summary)
     rows = rows[(rows["model"] == figure.model) & rows["condition"].isin(figure.lines)]
-    missing = [condition for condition in figure.lines if condition not in set(rows["condition"])]
-    if missing:
-        raise InputError(f"the summary has no condition {missing[0]!r} of Figure {name}; play it first")
+    if rows.empty:
+        conditions = ", ".join(figure.lines)
+        raise InputError(f"the summary has none of the conditions of Figure {name} ({conditions}); play them first")
     return rows
 
 
@@ -57,7 +57,9 @@ def draw(summary: pd.DataFrame, name: str) -> "Figure":
         panels[0].set_ylabel(f"MPR [%]\n(axis not aligned with Figure {figure.sibling})")
         handles, labels = panels[0].get_legend_handles_labels()
         drawn.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, handlelength=3)
+        missing = [label for condition, label in figure.lines.items() if condition not in set(rows["condition"])]
         title = f"Figure {name}. {figure.title}\n{rows['dataset'].iloc[0]}: {sizes(rows)} Bands: 95 % intervals."
+        title += f" Not played: {'; '.join(missing)}." if missing else ""
         drawn.suptitle(title, fontsize=9, x=0.01, ha="left")
     return drawn
 
@@ -66,6 +68,8 @@ def _panel(axes: "Axes", rows: pd.DataFrame, lines: dict[str, str]) -> None:
     """Draw one reading's lines over rounds 1–10 with their bands."""
     for style, (condition, label) in zip(STYLES, lines.items(), strict=False):
         line = rows[(rows["condition"] == condition) & (rows["round"] > 0)]
+        if line.empty:
+            continue
         axes.plot(line["round"], line["mpr"], label=label, markersize=4, linewidth=1.3, **style)
         axes.fill_between(line["round"], line["low"], line["high"], color=style["color"], alpha=0.15, linewidth=0)
     axes.set_xticks(range(1, 11))

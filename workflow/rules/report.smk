@@ -8,6 +8,13 @@ ALL_RESULTS = [
     for reading in experiment.readings
     if experiment.plays(model, reading, condition)
 ]
+# Of the models that play.
+TABLES = [
+    table
+    for table, model in {1: "dialog", 2: "round"}.items()
+    if model in experiment.conditions
+]
+FIGURES = ["1a", "1b"] if "dialog" in experiment.conditions else []
 # The page shows one dialog under these.
 SHOWN = [
     f"{RESULTS}/dialog-seed{experiment.seeds[0]}/{experiment.readings[0]}/{condition}.h5"
@@ -187,8 +194,8 @@ rule page:
         why=f"{REPORT}/diagnostics.csv",
         why_figure=f"{REPORT}/figure_why.svg",
         summary=f"{REPORT}/mpr.csv",
-        tables=expand(f"{REPORT}/table_{{table}}.csv", table=[1, 2]),
-        figures=expand(f"{REPORT}/figure_{{figure}}.svg", figure=["1a", "1b"]),
+        tables=expand(f"{REPORT}/table_{{table}}.csv", table=TABLES),
+        figures=expand(f"{REPORT}/figure_{{figure}}.svg", figure=FIGURES),
         results=SHOWN,
         manual=SHOWN_MANUAL,
         manual_figures=[path for path in MANUAL_FIGURES if path.endswith(".svg")],
