@@ -82,7 +82,9 @@ def weighted_flags(wildcards):
 
 def kind_of(name):
     """What a profile calls this job's kind: a world's are as others, and several play."""
-    kind = re.sub(f"^({'|'.join(map(re.escape, experiment.worlds))})_", "", name)
+    # The longest first, as one name may begin another.
+    worlds = sorted(experiment.worlds, key=len, reverse=True)
+    kind = re.sub(f"^({'|'.join(map(re.escape, worlds))})_", "", name)
     return "play" if re.match("play_(?!weighted)", kind) else kind
 
 
