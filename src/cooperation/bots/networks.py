@@ -59,7 +59,7 @@ class Bot(nn.Module):
         targets = targets[..., : flat.tokens.shape[1]].reshape(flat.tokens.shape)
         begun = states[0].flatten(1, 2), states[1].flatten(1, 2)
         packed = recurrent.pack(flat.tokens, flat.lengths)
-        said = recurrent.outputs(self.decoder, packed._replace(data=self.embedding(packed.data)), begun)
+        said = recurrent.decode(self.decoder, self.embedding, packed, begun)
         wanted = recurrent.pack(targets, flat.lengths).data
         return cross_entropy(self.generator(said).float(), wanted, reduction="sum")
 
