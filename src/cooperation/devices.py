@@ -14,5 +14,6 @@ def device() -> torch.device:
 
 
 def name_of(where: torch.device) -> str:
-    """What numbers were made on, as results say it: `cpu`, or `cuda` and the GPU's model."""
-    return f"cuda, {torch.cuda.get_device_name(where)}" if where.type == "cuda" else where.type
+    """What numbers were made on, as results say it: the GPU's model, or a CPU's threads, which round differently."""
+    how = torch.cuda.get_device_name(where) if where.type == "cuda" else f"threads: {torch.get_num_threads()}"
+    return f"{where.type}, {how}"
