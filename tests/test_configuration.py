@@ -54,25 +54,20 @@ def test_a_condition_that_sets_the_facts_is_played_under_the_first_reading():
     assert [experiment.plays("dialog", reading, "none") for reading in experiment.readings] == [True, True]
 
 
-def test_a_job_plays_one_condition_or_those_of_a_channel():
+def test_a_job_plays_one_condition_or_those_of_a_model():
     changes = {"dataset": "visdial_0.9"}
     assert read({**SHIPPED, **changes}).jobs() == {"play": ("{model}", ("{condition}",))}
     conditions = {
         "none": {},
-        "human-late": {"script": "dialog", "start": 5},
-        "late": {"start": 2},
         "image": {"channel": "image", "start": 5},
-        "image-human": {"channel": "image", "script": "dialog"},
         "none-bare": {"facts": "bare"},
         "image-bare": {"channel": "image", "facts": "bare"},
     }
     given = {**SHIPPED, "dataset": "miniature", "conditions": {"dialog": conditions, "round": {"none": {}}}}
     assert read(given).jobs() == {
-        "play_dialog_none": ("dialog", ("none", "human-late")),
-        "play_dialog_none_late": ("dialog", ("late",)),
-        "play_dialog_image": ("dialog", ("image", "image-human")),
+        "play_dialog": ("dialog", ("none", "image")),
         "play_dialog_bare": ("dialog", ("none-bare", "image-bare")),
-        "play_round_none": ("round", ("none",)),
+        "play_round": ("round", ("none",)),
     }
 
 

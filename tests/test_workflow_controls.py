@@ -10,7 +10,7 @@ TINY = {
     "text": {"threshold": 2},
     "pictures": {"preprocessing": "small"},
     "features": {"normalisation": "standardise", "length": 8.0},
-    "jobs": "channel",
+    "jobs": "model",
     "sizes": {"embedding": 8, "hidden": 12, "layers": 1},
     "training": {"dialog": {"epochs": 1, "batch": 24}},
 }
@@ -57,7 +57,7 @@ def test_another_expectation_replays_nothing(project):
 
 def test_a_world_can_be_the_chosen_data_set(project):
     jobs = project.jobs("results/blank/dialog-seed3/written/human.h5", "--config", "dataset=blank")
-    assert jobs == {"play_dialog_none": 1}
+    assert jobs == {"play_dialog": 1}
 
 
 def test_the_sweep_trains_the_bots_once_a_weight(project):

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from cooperation.bootstrap import Doubles, interval, simultaneous_margins
+from cooperation.conditions import CONTROL
 from cooperation.files import InputError
 from cooperation.messages import ROUNDS
-from cooperation.paper import CONTROL, family, read_columns
+from cooperation.paper import family, read_columns
 from cooperation.results import Result
 from cooperation.statistics import Scores, resample
 from cooperation.transcripts import places

@@ -13,6 +13,8 @@ CHANNELS = ("none", "image", "caption", "question", "answer", "negation")
 SWAPPED = ("image", "caption", "question", "answer")
 KINDS = ("noise", "swap")
 READINGS = ("written", "released")
+CONTROL = "none"
+"""The condition without any tampering, which the others are compared with."""
 
 
 @dataclass(frozen=True)

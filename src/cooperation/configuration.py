@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cooperation.conditions import READINGS, Condition, Playing, check_name
+from cooperation.conditions import CONTROL, READINGS, Condition, Playing, check_name
 from cooperation.files import InputError
 from cooperation.models import MODELS, Sizes, Training
 from cooperation.preparation import Encoding, Extraction, Genuine, Normalisation, Patience, Source, World
@@ -62,18 +62,15 @@ class Experiment:
     def jobs(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
         """The rules that play: name → model and conditions of each job.
 
-        Of a rule whose jobs play a condition each, both are wildcards. Else a channel's conditions are played
-        together, and so are those that set the facts apart, which belong to one reading alone.
+        Of a rule whose jobs play a condition each, both are wildcards. Conditions that set the facts apart belong to
+        one reading alone, so they have rules of their own.
         """
         if self.data.jobs == "condition":
             return {"play": ("{model}", ("{condition}",))}
         found: dict[str, tuple[str, tuple[str, ...]]] = {}
         for model, conditions in self.conditions.items():
             for name, condition in conditions.items():
-                what = condition.channel if condition.facts == "reading" else condition.facts
-                # The control comes before what needs it.
-                what += "_late" if condition.needs_control and condition.channel == "none" else ""
-                rule = f"play_{model}_{what}"
+                rule = f"play_{model}" + ("" if condition.facts == "reading" else f"_{condition.facts}")
                 found[rule] = model, (*found.get(rule, (model, ()))[1], name)
         return found
 
@@ -94,8 +91,8 @@ GIVEN = {"miniature": (), "genuine": ("dialogs",), "visdial": (), "authors": ("d
 KEYS = ("dataset", "seeds", "readings", "conditions", "datasets")
 OPTIONAL = ("weights", "controls")
 DATASET_KEYS = ("source", "files", "threads", "jobs", "sizes", "training", "playing", "manual")
-# What a job plays: one condition, or all of a channel, where starting a process costs more than a game.
-JOBS = ("condition", "channel")
+# What a job plays: one condition, or all of a model, where starting a process costs more than a game.
+JOBS = ("condition", "model")
 # Figures that are drawn of something else.
 OTHER_FIGURES = ("1a", "1b", "why")
 
@@ -267,9 +264,11 @@ def _conditions(given: Any, above: str = "conditions") -> Mapping[str, Mapping[s
     for model, conditions in mapping(given, above).items():
         known(model, MODELS, above)
         place = f"{above}.{model}"
-        if "none" not in mapping(conditions, place):
-            raise InputError(f"{place}: the condition 'none' is missing, with which all others are compared; add it")
+        if CONTROL not in mapping(conditions, place):
+            raise InputError(f"{place}: {CONTROL!r} is missing, with which all others are compared; add it")
         found[model] = {name: checked(Condition, given, f"{place}.{name}") for name, given in conditions.items()}
+        if found[model][CONTROL] != Condition():
+            raise InputError(f"{place}.{CONTROL}: is what all others are compared with; leave it {{}}")
         for name in found[model]:
             check_name(name, place)
             facts = found[model][name].facts

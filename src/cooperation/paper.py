@@ -6,13 +6,13 @@ from typing import Any
 
 import pandas as pd
 
+from cooperation.conditions import CONTROL
 from cooperation.files import DAMAGE, InputError, reachable, refusal
 
 CITATION = "Examining Cooperation in Visual Dialog Models (arXiv 1712.01329, ViGIL workshop at NIPS 2017)"
 OWN = "visdial"
 OWN_DATASETS = (OWN, "visdial_0.9", "visdial_authors")
 """Names of the data set that the paper used, VisDial 0.9; on any other its numbers can't be expected."""
-CONTROL = "none"
 READING_TITLES = {"written": "as written in the paper", "released": "as in the released program"}
 TABLES = {
     1: "MPR [%] of each intervention experiment with p = 1.0, where we intervened at each round during inference on "

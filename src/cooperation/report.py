@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from cooperation import __version__, corpus, findings
-from cooperation.paper import CITATION, CONTROL, FIGURES, READING_TITLES, dataset_note, number
+from cooperation.conditions import CONTROL
+from cooperation.paper import CITATION, FIGURES, READING_TITLES, dataset_note, number
 from cooperation.reasons import describe_why
 from cooperation.results import Result
 from cooperation.statistics import across_seeds, readings, sizes

@@ -40,7 +40,8 @@ for rule_name, (folder, model, names) in GAMES.items():
             # The condition none: what is said until a late start, and what a swap puts in place.
             control=lambda wildcards, bots=bots, model=model, names=names: (
                 f"{RESULTS}/{bots}/{{reading}}/none.h5".format(**wildcards)
-                if any(
+                if "none" not in names
+                and any(
                     condition.needs_control
                     for condition in conditions_of(model, names, wildcards).values()
                 )

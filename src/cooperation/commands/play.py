@@ -7,13 +7,13 @@ from pathlib import Path
 import yaml
 
 from cooperation.checkpoint import load_checkpoint
-from cooperation.conditions import Condition, Playing, check_name
+from cooperation.conditions import CONTROL, Condition, Playing, check_name
 from cooperation.devices import device, name_of
 from cooperation.files import InputError
 from cooperation.playing import as_result, check_control, control_script, human_script, play_condition
 from cooperation.provenance import inputs, software
 from cooperation.readings import READINGS
-from cooperation.results import read_result, write_result
+from cooperation.results import Result, read_result, write_result
 from cooperation.settings import add_flags, checked, described, from_flags
 from cooperation.store import read_dialogs, read_features
 
@@ -25,7 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--control",
         type=Path,
-        help="result without tampering: rounds before a late start are taken from it, and what a swap puts in place",
+        help="result without tampering, if `none` is no condition here: rounds before a late start are taken from it, "
+        "and what a swap puts in place",
     )
     parser.add_argument("--out", type=Path, required=True, help="folder of the results, one NAME.h5 a condition")
     parser.add_argument("--reading", choices=READINGS, default="written", help="of the paper (default: written)")
@@ -45,12 +46,18 @@ def run(arguments: argparse.Namespace) -> None:
     checkpoint = load_checkpoint(arguments.checkpoint, device())
     dialogs = read_dialogs(arguments.dialogs, "val")
     features = read_features(arguments.features, "val", dialogs.image_ids)
-    control = read_result(arguments.control) if arguments.control else None
     needing = [name for name, condition in conditions.items() if condition.needs_control]
-    if control:
-        check_control(control, checkpoint, dialogs, arguments.reading, arguments.control)
-    if bool(needing) != bool(control):
-        raise InputError("--control: " + (f"give it, {needing[0]} needs it" if needing else "leave it out"))
+    elsewhere = bool(needing) and CONTROL not in conditions
+    if elsewhere != bool(arguments.control):
+        raise InputError("--control: " + (f"give it, {needing[0]} needs it" if elsewhere else "leave it out"))
+
+    def read_control(path: Path) -> Result:
+        found = read_result(path)
+        check_control(found, checkpoint, dialogs, arguments.reading, path)
+        return found
+
+    control_path = arguments.control or arguments.out / f"{CONTROL}.h5"
+    control = read_control(control_path) if elsewhere else None
     attributes = {
         "dataset": arguments.dataset,
         "model": checkpoint.training["regime"],
@@ -63,9 +70,10 @@ def run(arguments: argparse.Namespace) -> None:
         "features": json.dumps({key: str(value) for key, value in features.attributes.items()}),
     }
     files = inputs(checkpoint=arguments.checkpoint, dialogs=arguments.dialogs, features=arguments.features)
-    of_control = inputs(control=arguments.control)
-    for name, condition in conditions.items():
-        if control and condition.needs_control:
+    # First the control, which others may need.
+    for name, condition in sorted(conditions.items(), key=lambda named: named[0] != CONTROL):
+        if condition.needs_control:
+            control = control or read_control(control_path)
             script = control_script(control, condition.start)
         else:
             script = human_script(dialogs, checkpoint.vocabulary, condition.script)
@@ -79,7 +87,7 @@ def run(arguments: argparse.Namespace) -> None:
             from_flags(Playing, arguments),
             control if condition.needs_control else None,
         )
-        made_of = json.dumps(files | (of_control if condition.needs_control else {}))
+        made_of = json.dumps(files | (inputs(control=control_path) if condition.needs_control else {}))
         result = as_result(game, dialogs, condition, {**attributes, "condition": name, "inputs": made_of})
         write_result(arguments.out / f"{name}.h5", result)
 
