@@ -47,7 +47,8 @@ def test_blocks_do_not_matter(monkeypatch):
     truth = np.arange(30)
     whole = Ranker(pool).rank(guess, truth)
     monkeypatch.setattr(ranking, "GUESSES", 7)
-    monkeypatch.setattr(ranking, "CANDIDATES", 11)
+    monkeypatch.setattr(ranking, "CANDIDATES", 16)
+    monkeypatch.setattr(ranking, "EIGHTS", 1)
     assert Ranker(pool).rank(guess, truth).tolist() == whole.tolist()
 
 
@@ -60,6 +61,25 @@ def test_near_ties_are_measured_again():
     truth = np.arange(40)
     expected = [slow_rank(one, pool, row) for one, row in zip(guess, truth, strict=True)]
     assert Ranker(pool).rank(guess, truth).tolist() == expected
+
+
+@pytest.mark.parametrize("outside", [0, 1e-3, 1.0], ids=["true", "nearly", "false"])
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10**6), vectors=st.integers(1, 5))
+def test_a_span_changes_no_rank(outside, seed, vectors):
+    # Guesses that are sums of multiples of a few vectors, and guesses that are said to be but aren't.
+    generator = np.random.default_rng(seed)
+    pool, span = unit(generator, 40, 30), generator.normal(size=(vectors, 30))
+    guess = (generator.normal(size=(40, vectors)) @ span + outside * unit(generator, 40, 30)).astype(np.float32)
+    found = Ranker(pool, span=span).rank(guess, np.arange(40))
+    assert found.tolist() == [slow_rank(one, pool, row) for row, one in enumerate(guess)]
+
+
+def test_many_nearer_candidates_are_counted():
+    # More than a byte counts, and in every place of eight.
+    pool = np.arange(20_000, dtype=np.float32)[:, None]
+    found = Ranker(pool).rank(np.zeros((3, 1), np.float32), np.array([19_999, 2041, 8193]))
+    assert found.tolist() == [19_999, 2041, 8193]
 
 
 def percentiles(ranks, candidates):

@@ -40,7 +40,8 @@ def play_condition(
     messages are taken from it.
     """
     refuse_trained_on(checkpoint, dialogs)
-    ranker = Ranker(images[: playing.candidates], checkpoint.device)
+    span = checkpoint.questioner.span().cpu().numpy()
+    ranker = Ranker(images[: playing.candidates], checkpoint.device, span)
     facts = reading.facts[checkpoint.facts] if condition.facts == "reading" else condition.facts
     reads = FORMATS[facts](checkpoint.vocabulary)
     questioner = QuestionerPlayer(checkpoint.questioner, checkpoint.vocabulary, reads)

@@ -87,6 +87,10 @@ class QuestionerNetwork(Bot):
             guesses: Tensor = self.regressor(hidden[-1])
         return guesses
 
+    def span(self) -> Tensor:
+        """Vectors of which every guess is a sum of multiples: the regressor's columns and its bias, [H + 1, F]."""
+        return torch.cat([self.regressor.weight.detach().T, self.regressor.bias.detach()[None]])
+
 
 class AnswererNetwork(Bot):
     """A-bot: image, caption, facts and questions → answers."""
