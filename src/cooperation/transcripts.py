@@ -14,6 +14,8 @@ from cooperation.text import Vocabulary, visible
 
 WHO = {"caption": "", "asks": "Q", "answers": "A"}
 """Who says a message, in a letter."""
+LONGEST_WORD = 60
+"""Letters of a word that are shown; some texts have addresses in them, or worse."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,10 @@ def words(message: Messages, vocabulary: Vocabulary) -> tuple[str, ...]:
         ids.pop()
     markers = {0: "‹pad›", vocabulary.start: "‹start›", vocabulary.eos: "‹end›"}
     return tuple(
-        visible(vocabulary.words[number - 1]) if 1 <= number <= len(vocabulary.words) else markers.get(number, "‹?›")
+        _shown(vocabulary.words[number - 1]) if 1 <= number <= len(vocabulary.words) else markers.get(number, "‹?›")
         for number in ids
     )
+
+
+def _shown(word: str) -> str:
+    return visible(word if len(word) <= LONGEST_WORD else f"{word[:LONGEST_WORD]}…")
