@@ -11,7 +11,7 @@ from requests.adapters import HTTPAdapter
 from tqdm import tqdm
 from urllib3.util import Retry
 
-from cooperation.files import InputError, write_text
+from cooperation.files import InputError, reachable, write_text
 from cooperation.preparation import Patience, Source
 
 # A transfer that breaks off loses the block that it was in.
@@ -154,6 +154,7 @@ def _check_offer(address: str, partial: Path, start: int, total: int, source: So
 
 def _save(response: requests.Response, partial: Path, start: int, total: int) -> None:
     with (
+        reachable(partial),
         partial.open("ab" if start else "wb") as file,
         tqdm(desc=partial.name[1:], total=total or None, initial=start, unit="B", unit_scale=True, disable=None) as bar,
     ):
