@@ -163,10 +163,10 @@ def test_the_sentences_turn_with_the_numbers(frame):
 def test_tables_and_figure_show_every_cell(frame):
     shown = view(frame)
     assert [table["name"] for table in shown["tables"]] == ["swap", "talk", "facts", "readings"]
-    assert "30.0 [30.0, 30.0]" in to_markdown(frame, "miniature")
-    assert "not expected to match" in to_html(frame, "miniature")
+    assert "30.0 [30.0, 30.0]" in to_markdown(frame, "miniature", "9 queries × 9 candidates.")
+    assert "not expected to match" in to_html(frame, "miniature", "9 queries × 9 candidates.")
     # Two tables by two readings; where there is no swap, the panel is empty.
-    assert len(draw_why(frame).axes) == 4
+    assert len(draw_why(frame, "9 queries × 9 candidates.").axes) == 4
     assert "image, noise: 30.0" in describe_why(frame)
 
 

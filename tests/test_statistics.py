@@ -1,9 +1,13 @@
 import json
+import re
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-from fakes import made_result, made_scores, made_summary
+from fakes import made_result, made_scores, made_summary, write_results
 
+from cooperation.cli import main
 from cooperation.files import InputError
 from cooperation.results import read_ranks, read_result, write_result
 from cooperation.statistics import (
@@ -142,3 +146,39 @@ def test_a_summary_is_read_as_it_was_written(tmp_path):
     read.loc[0, "dataset"] = "genuine"
     with pytest.raises(InputError, match=r"2 data sets \(genuine, miniature\)"):
         only_dataset(read, path)
+
+
+def test_queries_and_candidates_stand_beside_every_mpr(tmp_path, monkeypatch):
+    results = write_results(tmp_path / "results", dialogs=7)
+    data = Path(__file__).parents[1] / "paper"
+    csv, published = tmp_path / "mpr.csv", ("--published", data / "published.csv")
+    weighed = tmp_path / "weighed.h5"
+    write_result(weighed, made_result(np.ones((7, 11)), training='{"image_weight": 1}'))
+    expected = tmp_path / "controls.csv"
+    expected.write_text(
+        "world,statement,quantity,conditions,rounds,at_least,at_most\nminiature,x,level,none,10,0,100\n"
+    )
+    drawn = tmp_path / "figure_1a.svg"
+    commands = {
+        "mpr.csv": ("summarise", *results),
+        "table_1.md": ("table", 1, "--summary", csv, *published),
+        "table_1.tex": ("table", 1, "--summary", csv, *published),
+        "table_1.html": ("table", 1, "--summary", csv, *published),
+        "figure_1a.svg": ("figure", "1a", "--summary", csv),
+        "claims.md": ("claims", *results, "--claims", data / "claims.csv", *published),
+        "claims.html": ("claims", *results, "--claims", data / "claims.csv", *published),
+        "diagnostics.md": ("diagnose", *results),
+        "diagnostics.html": ("diagnose", *results),
+        "weights.md": ("weights", weighed),
+        "controls.md": ("controls", weighed, "--expected", expected),
+        "index.html": ("report", "--summary", csv, "--figures", drawn),
+    }
+    for name, words in commands.items():
+        more = ("--resamples", 10) if words[0] in ("summarise", "claims", "diagnose", "weights", "controls") else ()
+        monkeypatch.setattr("sys.argv", ["cooperation", *map(str, (*words, *more, "--out", tmp_path / name))])
+        main()
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        if name == "mpr.csv":
+            assert pd.read_csv(csv)[["queries", "candidates"]].drop_duplicates().to_numpy().tolist() == [[7, 100]]
+        else:
+            assert re.search(r"7 queries (×|\$\\times\$) 100 candidates", text), name

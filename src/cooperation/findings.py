@@ -145,10 +145,10 @@ def view(diagnostics: pd.DataFrame) -> dict[str, Any]:
     return {"findings": findings(diagnostics), "tables": tables}
 
 
-def to_markdown(diagnostics: pd.DataFrame, dataset: str) -> str:
-    """The sentences as a list, then each table."""
+def to_markdown(diagnostics: pd.DataFrame, dataset: str, size: str) -> str:
+    """The sentences as a list, then each table. `size`: queries × candidates."""
     shown = view(diagnostics)
-    parts = ["**Why**: diagnostics that the paper lacks, with 95 % intervals", dataset_note(dataset)]
+    parts = ["**Why**: diagnostics that the paper lacks, with 95 % intervals", size, dataset_note(dataset)]
     parts.append("\n".join(f"- {sentence}" for sentence in shown["findings"]))
     for table in shown["tables"]:
         parts.append(f"**{table['title']}**")
@@ -165,7 +165,7 @@ def _text(cell: dict[str, float] | None) -> str:
     return number(cell["value"]) if pd.isna(cell["low"]) else str(Cell(**cell))
 
 
-def to_html(diagnostics: pd.DataFrame, dataset: str) -> str:
+def to_html(diagnostics: pd.DataFrame, dataset: str, size: str) -> str:
     """A self-contained HTML page of the diagnostics."""
     template = environment().get_template("diagnostics.html.j2")
-    return template.render(why=view(diagnostics), dataset=dataset, note=dataset_note(dataset))
+    return template.render(why=view(diagnostics), dataset=dataset, size=size, note=dataset_note(dataset))

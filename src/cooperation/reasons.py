@@ -19,8 +19,11 @@ PANELS = {
 """Table of the diagnostics → label of the axis and the columns that are drawn."""
 
 
-def draw_why(diagnostics: pd.DataFrame) -> "Figure":
-    """Draw noise beside swap, and MPR by who talks: one row of panels a table, one panel a reading."""
+def draw_why(diagnostics: pd.DataFrame, size: str) -> "Figure":
+    """Draw noise beside swap, and MPR by who talks: one row of panels a table, one panel a reading.
+
+    size: queries × candidates, in words.
+    """
     import matplotlib as mpl  # noqa: PLC0415
     from matplotlib.figure import Figure  # noqa: PLC0415
 
@@ -41,7 +44,9 @@ def draw_why(diagnostics: pd.DataFrame) -> "Figure":
                 axes.set_title(f"{table}, {reading}", fontsize=9)
             line[0].invert_yaxis()
             line[-1].legend(frameon=False, fontsize=8)
-        title = f"{diagnostics['dataset'].iloc[0]}: noise or another dialog’s, and who talks. Bars: 95 % intervals."
+        title = (
+            f"{diagnostics['dataset'].iloc[0]}: noise or another dialog’s, and who talks.\n{size} Bars: 95 % intervals."
+        )
         drawn.suptitle(title, fontsize=9, x=0.01, ha="left")
     return drawn
 

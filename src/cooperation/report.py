@@ -63,6 +63,7 @@ def render(
             note=dataset_note(dataset),
             citation=CITATION,
             facts=_facts(frame, results),
+            sizes=sizes(frame),
             resamples=int(frame["resamples"].iloc[0]),
             readings=[(name, READING_TITLES.get(name, name)) for name in readings(frame["reading"])],
             figures=[_figure(frame, name, source) for name, source in figures.items()],

@@ -279,6 +279,15 @@ def readings(names: Iterable[str]) -> list[str]:
     return [name for name in READING_TITLES if name in found] + sorted(found - set(READING_TITLES))
 
 
+def sizes_of(scores: Sequence[Scores]) -> str:
+    """Queries × candidates of results, in words; of each data set where there are several."""
+    found: dict[str, str] = {}
+    for score in scores:
+        found[score.dataset] = f"{len(score.image_ids):,} queries × {score.candidates:,} candidates"
+    texts = [text if len(found) == 1 else f"{dataset}: {text}" for dataset, text in found.items()]
+    return f"{'; '.join(texts)}."
+
+
 def sizes(summary: pd.DataFrame) -> str:
     """Queries × candidates and training seeds of a summary, in words."""
     first = summary.iloc[0]

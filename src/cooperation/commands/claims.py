@@ -18,7 +18,7 @@ from cooperation.claims import (
 from cooperation.hdf5 import read_attributes
 from cooperation.paper import dataset_note, read_published
 from cooperation.results import read_ranks
-from cooperation.statistics import readings
+from cooperation.statistics import readings, sizes_of
 from cooperation.tables import claims_to_html, claims_to_markdown, csv_text, write_each
 
 
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> None:
     evidence |= manual_evidence([read_ranks(path) for path in arguments.manual])
     dataset = scores[0].dataset
     verdicts = check(claims, evidence, names, dataset)
-    note = dataset_note(dataset)
+    note = " ".join(part for part in (sizes_of(scores), dataset_note(dataset)) if part)
     texts = {
         ".csv": lambda: csv_text(verdicts),
         ".md": lambda: claims_to_markdown(verdicts, note),

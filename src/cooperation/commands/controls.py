@@ -8,6 +8,7 @@ from cooperation.commands.common import add_results, read_scores
 # isort: split
 
 from cooperation.controls import confront, printed, read_expected
+from cooperation.statistics import sizes_of
 from cooperation.tables import write_simple
 
 TITLE = "Known answers: worlds and bots whose truth is known, MPR in percent and gaps in points with 95 % intervals"
@@ -23,5 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     expected = read_expected(arguments.expected)
-    found = confront(expected, read_scores(arguments.results), arguments.resamples, arguments.seed)
-    write_simple(arguments.out, found, printed(found), TITLE, "")
+    scores = read_scores(arguments.results)
+    found = confront(expected, scores, arguments.resamples, arguments.seed)
+    write_simple(arguments.out, found, printed(found), TITLE, sizes_of(scores))

@@ -12,6 +12,7 @@ from cooperation.figures import save
 from cooperation.findings import to_html, to_markdown
 from cooperation.reasons import draw_why
 from cooperation.results import read_result
+from cooperation.statistics import sizes_of
 from cooperation.tables import csv_text, write_each
 
 
@@ -35,13 +36,13 @@ def run(arguments: argparse.Namespace) -> None:
             result = read_result(score.path)
             spoken[rows[score.done], score.seed, score.reading] = (result.question_said, result.answer_said)
     diagnostics = diagnose(scores, listen(spoken), arguments.resamples, arguments.seed)
-    dataset = scores[0].dataset
+    dataset, size = scores[0].dataset, sizes_of(scores)
     texts = {
         ".csv": lambda: csv_text(diagnostics),
-        ".md": lambda: to_markdown(diagnostics, dataset),
-        ".html": lambda: to_html(diagnostics, dataset),
+        ".md": lambda: to_markdown(diagnostics, dataset, size),
+        ".html": lambda: to_html(diagnostics, dataset, size),
     }
     drawings = [path for path in arguments.out if path.suffix not in texts]
     write_each((path for path in arguments.out if path.suffix in texts), texts)
     for path in drawings:
-        save(draw_why(diagnostics), path)
+        save(draw_why(diagnostics, size), path)

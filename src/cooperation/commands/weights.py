@@ -8,6 +8,7 @@ from cooperation.commands.common import add_results, read_scores
 # isort: split
 
 from cooperation.paper import dataset_note
+from cooperation.statistics import sizes_of
 from cooperation.sweep import compare_weights, printed
 from cooperation.tables import write_simple
 
@@ -24,4 +25,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     scores = read_scores(arguments.results)
     frame = compare_weights(scores, arguments.resamples, arguments.seed)
-    write_simple(arguments.out, frame, printed(frame), TITLE, dataset_note(scores[0].dataset))
+    write_simple(
+        arguments.out, frame, printed(frame), TITLE, f"{sizes_of(scores)} {dataset_note(scores[0].dataset)}".rstrip()
+    )
