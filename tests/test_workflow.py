@@ -1,6 +1,8 @@
 """The whole chain on a reduced miniature, and what reruns when something changes."""
 
+import json
 import os
+import sys
 
 import numpy as np
 import pytest
@@ -108,6 +110,19 @@ def test_results_hold_what_tables_need(project):
     assert found.tampered_messages[0] == 24
     assert np.isfinite(found.ranks).all()
     assert (result(project, "image-from5").tampered_messages == [0] * 5 + [24] * 6).all()
+
+
+def test_one_job_for_all_conditions_gives_the_same_bytes(project):
+    names = ["question-from5-p0.8", "none", "image-from5", "caption-p0.2"]
+    settings = {name: json.dumps(CONFIG["conditions"]["dialog"][name]) for name in names}
+    bots = "--checkpoint checkpoints/small/dialog-seed1.safetensors --dialogs data/small/dialogs.h5"
+    words = f"{bots} --features data/small/features.h5 --out together --dataset small".split()
+    given = [f"--condition={name}={settings[name]}" for name in names]
+    done = project.run("env", "PYTHONPATH=src", sys.executable, "-m", "cooperation", "play", *words, *given)
+    assert done.returncode == 0, done.stdout
+    for name in names:
+        apart = project.folder / f"results/small/dialog-seed1/written/{name}.h5"
+        assert (project.folder / f"together/{name}.h5").read_bytes() == apart.read_bytes()
 
 
 def test_one_dialog_is_played_without_and_with_a_manual_intervention(project):
