@@ -1,0 +1,85 @@
+"""How fast, in a way that a noisy machine doesn't tilt: contestants take turns, and a matrix product runs among them.
+
+Rates of different runs can't be compared; ratios of what took turns in one run can, and so can shares of the rate
+that large matrix products (GEMM) reached meanwhile.
+"""
+
+import platform
+import resource
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from statistics import median
+
+import torch
+
+STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+GEMM = 2048
+"""Rows and columns of the matrices whose product measures the machine."""
+
+
+def synchronised(run: Callable[[], object]) -> float:
+    """Seconds that a call takes, a GPU's part included."""
+    waits = torch.cuda.is_available()
+    if waits:
+        torch.cuda.synchronize()
+    start = time.perf_counter()
+    run()
+    if waits:
+        torch.cuda.synchronize()
+    return time.perf_counter() - start
+
+
+def take_turns(contestants: Mapping[str, Callable[[], object]], turns: int) -> dict[str, list[float]]:
+    """Seconds of every turn of each contestant."""
+    seconds: dict[str, list[float]] = {name: [] for name in contestants}
+    for _ in range(turns):
+        for name, run in contestants.items():
+            seconds[name].append(synchronised(run))
+    return seconds
+
+
+def ratio(slow: list[float], fast: list[float]) -> float:
+    """Median of the ratios of each turn, so that a turn that was disturbed disturbs both."""
+    return median(one / other for one, other in zip(slow, fast, strict=True))
+
+
+def gemm(precision: torch.dtype = torch.float32, device: torch.device | str = "cpu") -> Callable[[], object]:
+    """A matrix product of `GEMM_FLOP`, to take turns with others."""
+    left, right = (torch.randn(GEMM, GEMM, device=device).to(precision) for _ in range(2))
+    return lambda: left @ right
+
+
+GEMM_FLOP = 2 * GEMM**3
+
+
+def gemm_rate(seconds: list[float]) -> float:
+    """FLOP/s of the products that `gemm` made."""
+    return GEMM_FLOP / median(seconds)
+
+
+def extra_memory(run: Callable[[], object]) -> int:
+    """Bytes that a call needs at most at a time, beyond what the process has before; Linux only, else 0."""
+    if not CLEAR.exists():
+        return 0
+    CLEAR.write_text("5")  # forgets the peak so far
+    before = _status("VmRSS")
+    run()
+    return _status("VmHWM") - before
+
+
+def _status(name: str) -> int:
+    line = next(line for line in STATUS.read_text().splitlines() if line.startswith(name + ":"))
+    return int(line.split()[1]) * 1024
+
+
+def peak_memory() -> int:
+    """Bytes that this process had at most; those of its finished children are `resource.RUSAGE_CHILDREN`'s."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def processor() -> str:
+    """The processor's name."""
+    info = Path("/proc/cpuinfo")
+    names = [line.split(":")[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+    return names[0] if names else platform.processor()

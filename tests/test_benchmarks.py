@@ -1,0 +1,136 @@
+"""The plain references say, lose and rank what the package does; the benchmarks run, at tiny sizes."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+ROOT = Path(__file__).parent.parent
+sys.path.append(str(ROOT / "benchmarks"))
+
+import bench  # noqa: E402
+import flops  # noqa: E402
+import made_up  # noqa: E402
+import overhead  # noqa: E402
+import reference  # noqa: E402
+import timing  # noqa: E402
+import works  # noqa: E402
+
+from cooperation.bots.player import AnswererPlayer, QuestionerPlayer  # noqa: E402
+from cooperation.facts import FORMATS  # noqa: E402
+from cooperation.game import Script  # noqa: E402
+from cooperation.models import Sizes  # noqa: E402
+from cooperation.ranking import Ranker  # noqa: E402
+from cooperation.updates import teacher_forced  # noqa: E402
+
+SIZE = works.Size(40, 24, Sizes(12, 24, 2))
+
+
+@pytest.fixture(scope="module")
+def lively():
+    """Bots with large weights, so that what they say depends on the dialog."""
+    words = made_up.vocabulary(SIZE.words)
+    dialogs, images = made_up.dialogs(24, SIZE.words), made_up.features(24, SIZE.features)
+    bots = made_up.bots(words, SIZE.features, SIZE.sizes)
+    with torch.no_grad():
+        for weight in torch.nn.ModuleList(bots).parameters():
+            weight.mul_(3)
+    return bots, words, dialogs, images
+
+
+def test_losses_are_the_references(lively):
+    bots, words, dialogs, images = lively
+    batch = works.taught(SIZE, dialogs, images)
+    with torch.no_grad():
+        ours = teacher_forced(*bots, batch)
+        plain = reference.losses(*bots, words, dialogs, images)
+        stock = reference.stock_losses(*bots, batch)
+    for name, loss in ours.items():
+        assert float(loss) == pytest.approx(float(plain[name]), rel=1e-5)
+        assert float(loss) == pytest.approx(float(stock[name]), rel=1e-5)
+
+
+def test_words_and_guesses_are_the_references(lively):
+    bots, words, dialogs, images = lively
+    reads = FORMATS["marked"](words)
+    players = works.Players(
+        QuestionerPlayer(bots[0], words, reads), AnswererPlayer(bots[1], words, reads), dialogs, images
+    )
+    guesses = []
+    game = players.play(Script.silent(len(dialogs)), lambda guess: guesses.append(guess) or np.zeros(len(guess)))
+    for row, talk in enumerate(reference.talks(*bots, words, dialogs, images)):
+        assert game.question_said[row].lists() == talk.questions
+        assert game.answer_said[row].lists() == talk.answers
+        np.testing.assert_allclose(np.stack(guesses, 1)[row], talk.guesses, rtol=0, atol=1e-5)
+    # Not all alike, or much would go unseen.
+    assert len({tuple(map(tuple, game.question_said[row].lists())) for row in range(24)}) > 4
+
+
+def test_ranks_are_the_references(lively):
+    bots, _, _, _ = lively
+    pool = made_up.features(300, SIZE.features)
+    with torch.no_grad():
+        guesses = bots[0].guess(torch.randn(1, 300, SIZE.sizes.hidden)).numpy()
+    span = bots[0].span().numpy()
+    truth = np.arange(300)
+    found = Ranker(pool, span=span).rank(guesses, truth)
+    assert found.tolist() == reference.ranks(guesses, pool, truth).tolist()
+    matrix = reference.ranks_by_matrix(*(torch.from_numpy(array) for array in (guesses, pool, truth)))
+    assert (matrix.numpy() == found).mean() > 0.95
+
+
+def test_made_up_dialogs_and_talk_have_visdials_lengths():
+    words = made_up.vocabulary(500)
+    dialogs = made_up.dialogs(300, 500)
+    for name, (mean, longest) in made_up.LENGTHS.items():
+        lengths = getattr(dialogs, name).lengths
+        assert lengths.mean() == pytest.approx(mean, rel=0.05)
+        assert 1 <= lengths.min() <= lengths.max() <= longest
+    bots = made_up.chatting(made_up.bots(words, 16, Sizes(8, 8, 1)), words)
+    reads = FORMATS["marked"](words)
+    players = works.Players(
+        QuestionerPlayer(bots[0], words, reads),
+        AnswererPlayer(bots[1], words, reads),
+        dialogs,
+        made_up.features(300, 16),
+    )
+    game = players.play(Script.silent(300))
+    # EOS included.
+    assert game.question_said.lengths.mean() == pytest.approx(6.5, rel=0.05)
+    assert game.answer_said.lengths.mean() == pytest.approx(4, rel=0.05)
+
+
+def test_operations_by_hand():
+    # One layer, 2 inputs, 3 units: 4 gates × 3 units × 5 numbers, a multiplication and an addition each.
+    shape = flops.Shape(vocabulary=10, features=7, sizes=Sizes(embedding=2, hidden=3, layers=1))
+    assert shape.reading() == 120
+    assert shape.saying() == 120 + 2 * 3 * 10
+    assert shape.lstm(3) == 2 * 12 * 6
+    assert shape.remembering() == 2 * 12 * 9
+    assert shape.seeing() == 2 * 7 * 12
+    assert flops.ranking(5, 6, 7) == 420
+
+
+def test_a_disturbed_turn_disturbs_both():
+    assert timing.ratio([2, 20, 2], [1, 10, 1]) == 2
+
+
+def test_memory_of_a_call():
+    def fill():
+        np.ones(50 * 2**20, np.uint8).sum()
+
+    assert 45 < timing.extra_memory(fill) / 2**20 < 80 or not timing.CLEAR.exists()
+
+
+def test_all_is_measured_and_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(overhead, "measure", lambda turns: [{"what": "nothing", "seconds": float(turns)}])
+    bench.main(["--small", "--out", str(tmp_path / "benchmarks")])
+    lines = (tmp_path / "benchmarks.csv").read_text().splitlines()
+    assert "GFLOP/s in float32" in lines[0]
+    measured = {line.split(",")[0].strip('"') for line in lines[2:]}
+    assert {"ranking", "playing", "tokenising", "extracting features", "reading pictures"} <= measured
+    table = (tmp_path / "benchmarks.md").read_text()
+    assert "| training, dialog updates: batches of 8, float32" in table
+    assert "| nothing |" in table
