@@ -171,8 +171,8 @@ def _condition(name: str, rows: pd.DataFrame) -> dict[str, Any]:
         "gap": last["gap"],
         "gap_low": last["gap_low"],
         "gap_high": last["gap_high"],
-        "messages": int(rows["tampered_messages"].sum()),
-        "tokens": int(rows["tampered_tokens"].sum()),
+        "messages": round(rows["tampered_messages"].sum()),
+        "tokens": round(rows["tampered_tokens"].sum()),
     }
 
 
