@@ -1,4 +1,4 @@
-"""Commands in processes of their own that are killed, without waiting each time for torch to be imported."""
+"""Commands and workflows in processes of their own that are killed, without waiting each time for their imports."""
 
 import multiprocessing
 import os
@@ -6,11 +6,15 @@ import random
 import signal
 import sys
 import time
+from contextlib import suppress
+from pathlib import Path
 
 from cooperation import cli
 
 _SERVER = multiprocessing.get_context("forkserver")
-_SERVER.set_forkserver_preload([f"cooperation.commands.{name}" for name in ("train", "play", "extract")])
+_SERVER.set_forkserver_preload(
+    [f"cooperation.commands.{name}" for name in ("train", "play", "extract")] + ["snakemake.cli", "snakemake.workflow"]
+)
 
 
 def start(words, spoil=None):
@@ -29,6 +33,44 @@ def _run(words, spoil):
     if spoil:
         spoil()
     cli.main()
+
+
+def start_snakemake(project, *words):
+    """Start `snakemake WORDS` in a project's folder, where what it says goes to `said`."""
+    process = _SERVER.Process(target=_run_snakemake, args=(str(project.folder), project.environment(), words))
+    process.start()
+    return process
+
+
+def _run_snakemake(folder, environment, words):
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    said = os.open("said", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    for stream in (1, 2):
+        os.dup2(said, stream)
+    # The project's own, not those of the tests.
+    for name in [name for name in sys.modules if name.split(".")[0] == "cooperation"]:
+        del sys.modules[name]
+    sys.argv = ["snakemake", "--cores", "2", *words]
+    from snakemake.cli import main
+
+    main()
+
+
+def running(folder):
+    """The processes that work in a folder: id → command line."""
+    found = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if (process / "cwd").readlink() == Path(folder):
+                found[int(process.name)] = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
+    return found
+
+
+def jobs_of(folder):
+    """The commands among them."""
+    return {process: words for process, words in running(folder).items() if "python -m cooperation" in words[:40]}
 
 
 def end(process):
