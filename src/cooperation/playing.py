@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from tqdm import tqdm
 
 from cooperation.bots.player import AnswererPlayer, QuestionerPlayer
@@ -167,11 +168,30 @@ def changed(said: Messages, heard: Messages) -> Any:
     return (widened(said, width).tokens != widened(heard, width).tokens).sum(-1)
 
 
+def trained_on(checkpoint: Checkpoint, dialogs: Dialogs) -> npt.NDArray[np.int64]:
+    """Images of the dialogs that the bots were trained on."""
+    return np.intersect1d(dialogs.image_ids, checkpoint.image_ids)
+
+
 def refuse_trained_on(checkpoint: Checkpoint, dialogs: Dialogs) -> None:
     """Refuse, as an `InputError`, dialogs about images that the bots were trained on."""
-    overlap = np.intersect1d(dialogs.image_ids, checkpoint.image_ids)
+    overlap = trained_on(checkpoint, dialogs)
     if len(overlap):
         raise InputError(
             f"the bots were trained on image {overlap[0]} ({len(overlap)} such images), which they are now asked "
-            "to guess; train them on other dialogs"
+            "to guess; train them on other dialogs, or give --allow-trained-on"
         )
+
+
+def forgetting(checkpoint: Checkpoint) -> Checkpoint:
+    """The same bots, that play whatever they were trained on: how well they guess it, they may have learnt by heart."""
+    return replace(checkpoint, image_ids=checkpoint.image_ids[:0])
+
+
+def odd_images(attributes: Mapping[str, Any], overlap: int) -> list[str]:
+    """A line for each thing about the images that a reader of the ranks must know."""
+    lines = {
+        "have the very features of another, so they share their ranks": attributes.get("duplicates_val", 0),
+        "were trained on, so their ranks may be known by heart": overlap,
+    }
+    return [f"{count:,} of the images {what}" for what, count in lines.items() if count]

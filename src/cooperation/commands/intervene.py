@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from cooperation.devices import device, name_of
 from cooperation.files import InputError
 from cooperation.manual import RULES, Manual, parse_manual, read_manual
 from cooperation.manual_games import play_manual
+from cooperation.playing import forgetting, odd_images, refuse_trained_on, trained_on
 from cooperation.provenance import inputs, software
 from cooperation.readings import READINGS
 from cooperation.results import read_ranks, write_result
@@ -43,6 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--manual", type=Path, nargs="+", default=[], help="files of interventions (YAML), instead of the flags below"
     )
+    parser.add_argument(
+        "--allow-trained-on",
+        action="store_true",
+        help="play images that the bots were trained on, too; the result says so",
+    )
     group = parser.add_argument_group("the intervention")
     group.add_argument("--image-id", type=int, help="image of the dialog")
     group.add_argument("--rule", choices=RULES, help="choose the dialog by its rank in --control instead")
@@ -63,6 +70,12 @@ def run(arguments: argparse.Namespace) -> None:
     checkpoint = load_checkpoint(arguments.checkpoint, device())
     dialogs = read_dialogs(arguments.dialogs, "val")[: arguments.candidates]
     features = read_features(arguments.features, "val", dialogs.image_ids)
+    overlap = len(trained_on(checkpoint, dialogs))
+    if arguments.allow_trained_on:
+        checkpoint = forgetting(checkpoint)
+    refuse_trained_on(checkpoint, dialogs)
+    for line in odd_images(features.attributes, overlap):
+        print(f"{arguments.features}: {line}", file=sys.stderr)
     control = read_ranks(arguments.control) if arguments.control else None
     attributes = {
         "dataset": arguments.dataset,
@@ -77,6 +90,7 @@ def run(arguments: argparse.Namespace) -> None:
             )
         ),
         **software(),
+        "trained_on": overlap,
         "features": json.dumps({key: str(value) for key, value in features.attributes.items()}),
     }
     reading = READINGS[arguments.reading]

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from pathlib import Path
 
 import yaml
@@ -10,7 +11,17 @@ from cooperation.checkpoint import load_checkpoint
 from cooperation.conditions import CONTROL, Condition, Playing, check_name
 from cooperation.devices import device, name_of
 from cooperation.files import InputError
-from cooperation.playing import as_result, check_control, control_script, human_script, play_condition
+from cooperation.playing import (
+    as_result,
+    check_control,
+    control_script,
+    forgetting,
+    human_script,
+    odd_images,
+    play_condition,
+    refuse_trained_on,
+    trained_on,
+)
 from cooperation.provenance import inputs, software
 from cooperation.readings import READINGS
 from cooperation.results import Result, read_result, write_result
@@ -31,6 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder of the results, one NAME.h5 a condition")
     parser.add_argument("--reading", choices=READINGS, default="written", help="of the paper (default: written)")
     parser.add_argument("--dataset", default="unnamed", help="the data set's name (default: unnamed)")
+    parser.add_argument(
+        "--allow-trained-on",
+        action="store_true",
+        help="play images that the bots were trained on, too; the result says so",
+    )
     add_flags(parser, Playing)
     group = parser.add_argument_group("what is done to the game", described(Condition))
     group.add_argument(
@@ -46,6 +62,12 @@ def run(arguments: argparse.Namespace) -> None:
     checkpoint = load_checkpoint(arguments.checkpoint, device())
     dialogs = read_dialogs(arguments.dialogs, "val")
     features = read_features(arguments.features, "val", dialogs.image_ids)
+    overlap = len(trained_on(checkpoint, dialogs))
+    if arguments.allow_trained_on:
+        checkpoint = forgetting(checkpoint)
+    refuse_trained_on(checkpoint, dialogs)
+    for line in odd_images(features.attributes, overlap):
+        print(f"{arguments.features}: {line}", file=sys.stderr)
     needing = [name for name, condition in conditions.items() if condition.needs_control]
     elsewhere = bool(needing) and CONTROL not in conditions
     if elsewhere != bool(arguments.control):
@@ -67,6 +89,7 @@ def run(arguments: argparse.Namespace) -> None:
         "candidates": min(len(dialogs), arguments.candidates),
         "device": name_of(checkpoint.device),
         **software(),
+        "trained_on": overlap,
         "features": json.dumps({key: str(value) for key, value in features.attributes.items()}),
     }
     files = inputs(checkpoint=arguments.checkpoint, dialogs=arguments.dialogs, features=arguments.features)

@@ -25,6 +25,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     scores = read_scores(arguments.results)
     frame = compare_weights(scores, arguments.resamples, arguments.seed)
-    write_simple(
-        arguments.out, frame, printed(frame), TITLE, f"{sizes_of(scores)} {dataset_note(scores[0].dataset)}".rstrip()
-    )
+    note = f"{sizes_of(scores)} {dataset_note(scores[0].dataset)}".rstrip()
+    write_simple(arguments.out, frame, printed(frame), TITLE, note)

@@ -1,0 +1,128 @@
+"""The command that plays: what it refuses, what it says of odd images, and how many are guessed among how many."""
+
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from cooperation.checkpoint import Checkpoint, build, save_checkpoint
+from cooperation.cli import main
+from cooperation.messages import Messages
+from cooperation.models import Sizes, Training
+from cooperation.results import read_result
+from cooperation.statistics import Scores
+from cooperation.store import Dialogs, Features, write_dialogs, write_features
+from cooperation.text import Vocabulary
+
+VOCABULARY = Vocabulary.of(["a", "no", "red", "yes", "?", "UNK"])
+IDS = np.arange(5) + 40
+VECTORS = np.random.default_rng(2).normal(size=(5, 6)).astype(np.float32)
+
+
+def checkpoint():
+    torch.manual_seed(2)
+    bots = (bot.eval() for bot in build(VOCABULARY.size, 6, Sizes(4, 5, 1)))
+    return Checkpoint(*bots, VOCABULARY, np.array([1, 2]), Sizes(4, 5, 1), vars(Training()), {})
+
+
+@pytest.fixture
+def play(tmp_path, monkeypatch, capsys):
+    """Run a command on five dialogs: its exit code and the lines on standard error."""
+    turns = Messages(np.tile(np.array([1, 3], np.int32), (5, 10, 1)), np.full((5, 10), 2, np.int32))
+    dialogs = Dialogs(IDS, Messages.of([[1, 3]] * 5), turns, turns)
+    write_dialogs(tmp_path / "dialogs.h5", VOCABULARY, {"val": dialogs}, {})
+
+    def run(*words, trained_on=(), vectors=VECTORS, command="play", out="out"):
+        bots = checkpoint()
+        save_checkpoint(tmp_path / "bots.safetensors", replace(bots, image_ids=np.array([1, 2, *trained_on])))
+        write_features(tmp_path / "features.h5", {"val": Features(IDS, vectors, {})}, {"layer": "fc7"})
+        given = [
+            "--checkpoint",
+            "bots.safetensors",
+            "--dialogs",
+            "dialogs.h5",
+            "--features",
+            "features.h5",
+            "--out",
+            out,
+        ]
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", ["cooperation", command, *given, out, *map(str, words)])
+        try:
+            main()
+        except SystemExit as stop:
+            return stop.code, capsys.readouterr().err.splitlines()
+        return 0, [line for line in capsys.readouterr().err.splitlines() if "batch" not in line]
+
+    run.folder = tmp_path
+    return run
+
+
+COMMANDS = {
+    "play": ({"command": "play", "out": "out"}, (), "out/none.h5"),
+    "intervene": ({"command": "intervene", "out": "one.h5"}, ("--image-id", 41, "--noise-image"), "one.h5"),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_images_trained_on_are_refused_unless_it_is_said(play, command):
+    how, words, written = COMMANDS[command]
+    code, (line,) = play(*words, trained_on=[44, 41], **how)
+    assert code == 2
+    assert "trained on image 41 (2 such images)" in line
+    assert line.endswith("or give --allow-trained-on")
+    assert not (play.folder / written).exists()
+
+    code, (line,) = play(*words, "--allow-trained-on", trained_on=[44, 41], **how)
+    assert code == 0
+    assert line == "features.h5: 2 of the images were trained on, so their ranks may be known by heart"
+    forced = read_result(play.folder / written)
+    assert forced.attributes["trained_on"] == 2
+
+    assert play(*words, **how) == (0, [])
+    usual = read_result(play.folder / written)
+    assert usual.attributes["trained_on"] == 0
+    assert (usual.ranks == forced.ranks).all()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_images_with_the_same_features_are_counted_and_share_their_ranks(play, command):
+    how, words, written = COMMANDS[command]
+    vectors = VECTORS.copy()
+    vectors[[0, 2, 3]] = VECTORS[1]
+    code, (line,) = play(*words, vectors=vectors, **how)
+    assert code == 0
+    assert line == "features.h5: 3 of the images have the very features of another, so they share their ranks"
+    result = read_result(play.folder / written)
+    assert '"duplicates_val": "3"' in result.attributes["features"]
+    if command == "play":
+        # Four are equally near to any guess: each has half of the other three before it.
+        assert set((result.ranks[[0, 1, 2, 3]] % 1).ravel()) == {0.5}
+
+
+@pytest.mark.parametrize(("candidates", "played"), [(3, 3), (5, 5), (40_000, 5)])
+def test_fewer_candidates_than_dialogs_the_first_are_guessed_among_themselves(play, candidates, played):
+    assert play("--candidates", candidates) == (0, [])
+    result = read_result(play.folder / "out/none.h5")
+    assert result.image_ids.tolist() == IDS[:played].tolist()
+    assert result.attributes["candidates"] == played
+    assert (result.ranks < played).all()
+    scores = Scores.of(play.folder, result)
+    assert (len(scores.image_ids), scores.candidates) == (played, played)
+
+
+def test_features_that_are_no_numbers_are_named(play):
+    vectors = VECTORS.copy()
+    vectors[3, 2] = np.inf
+    code, (line,) = play(vectors=vectors)
+    assert code == 2
+    assert line == "cooperation play: features.h5: NaN or infinity in the features of image 43; extract it again"
+
+
+def test_a_condition_that_tampers_with_nothing_is_refused(play):
+    code, (*_, line) = play("--condition", "none={}", "--condition", "rarely={channel: question, p: 0.000000001}")
+    assert code == 2
+    assert "the condition rarely tampered with nothing, which would look like robustness" in line
+    assert sorted(file.name for file in (play.folder / "out").iterdir()) == ["none.h5"]
