@@ -38,18 +38,15 @@ def play(tmp_path, monkeypatch, capsys):
         bots = checkpoint()
         save_checkpoint(tmp_path / "bots.safetensors", replace(bots, image_ids=np.array([1, 2, *trained_on])))
         write_features(tmp_path / "features.h5", {"val": Features(IDS, vectors, {})}, {"layer": "fc7"})
-        given = [
-            "--checkpoint",
-            "bots.safetensors",
-            "--dialogs",
-            "dialogs.h5",
-            "--features",
-            "features.h5",
-            "--out",
-            out,
-        ]
+        files = {
+            "--checkpoint": "bots.safetensors",
+            "--dialogs": "dialogs.h5",
+            "--features": "features.h5",
+            "--out": out,
+        }
+        given = [word for pair in files.items() for word in pair]
         monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr(sys, "argv", ["cooperation", command, *given, out, *map(str, words)])
+        monkeypatch.setattr(sys, "argv", ["cooperation", command, *given, *map(str, words)])
         try:
             main()
         except SystemExit as stop:
