@@ -93,7 +93,9 @@ def test_nothing_is_left_behind(killed):
 def test_control_c_leaves_no_lock_and_no_process(whom, tmp_path):
     """A terminal interrupts all of its processes; `kill -INT` the one that is named."""
     project = Project(tmp_path / "mine", CONFIG)
-    command = [sys.executable, "-m", "snakemake", "--cores", "2", "data/small/dialogs.h5"]
+    # Tests that run in the background were told to ignore it.
+    listening = ["env", "--default-signal=INT"]
+    command = [*listening, sys.executable, "-m", "snakemake", "--cores", "2", "data/small/dialogs.h5"]
     with subprocess.Popen(
         command,
         cwd=project.folder,
