@@ -24,6 +24,7 @@ from cooperation.models import Sizes, Training
 from cooperation.pictures import decode
 from cooperation.ranking import Ranker
 from cooperation.store import Dialogs
+from cooperation.text import Vocabulary
 from cooperation.tokeniser import tokenise, tokenise_question
 from cooperation.updates import DialogUpdates, RoundUpdates
 from cooperation.vgg import PREPROCESSINGS, untrained
@@ -162,6 +163,12 @@ class Players:
     dialogs: Dialogs
     images: Floats
 
+    @classmethod
+    def of(cls, bots: made_up.Bots, words: Vocabulary, dialogs: Dialogs, images: Floats) -> "Players":
+        """Bots that read facts with their markers."""
+        reads = FORMATS["marked"](words)
+        return cls(QuestionerPlayer(bots[0], words, reads), AnswererPlayer(bots[1], words, reads), dialogs, images)
+
     def play(self, script: Script, rank: Rank = lambda guesses: np.zeros(len(guesses))) -> Game:
         """Ten rounds, without ranking if nothing else is said."""
         return play(
@@ -182,8 +189,7 @@ def playing(size: Size) -> Iterator[Work]:
     words = made_up.vocabulary(size.words)
     bots = made_up.chatting(made_up.bots(words, size.features, size.sizes), words)
     dialogs, images = made_up.dialogs(size.played, size.words), made_up.features(size.played, size.features)
-    reads = FORMATS["marked"](words)
-    players = Players(QuestionerPlayer(bots[0], words, reads), AnswererPlayer(bots[1], words, reads), dialogs, images)
+    players = Players.of(bots, words, dialogs, images)
     silent = Script.silent(len(dialogs))
     game = players.play(silent)
     said = (int(messages.lengths.sum()) for messages in (dialogs.captions, game.question_said, game.answer_said))
@@ -279,13 +285,8 @@ def pictures(size: Size) -> Iterator[Work]:
     """Reading pictures of COCO's usual size from its archive, and preparing them for VGG-16."""
     with tempfile.TemporaryDirectory() as scratch:
         archive, folder = Path(scratch) / "train2014.zip", Path(scratch) / "train2014"
-        folder.mkdir()
-        noise = np.random.default_rng(0).integers(0, 255, (15, 20, 3), np.uint8)
-        with zipfile.ZipFile(archive, "w") as file:
-            for number in range(size.pictures):
-                path = folder / f"COCO_train2014_{number:012d}.jpg"
-                Image.fromarray(np.roll(noise, number)).resize((640, 480)).save(path, quality=90)
-                file.write(path, f"train2014/{path.name}")
+        write_pictures(archive, size.pictures, 480)
+        zipfile.ZipFile(archive).extractall(scratch)
         names = {place: list(picture_names(place).values()) for place in (archive, folder)}
 
         def read(place: Path) -> None:
@@ -302,6 +303,16 @@ def pictures(size: Size) -> Iterator[Work]:
             {"from a folder": (lambda: read(folder), size.pictures)},
             size.turns,
         )
+
+
+def write_pictures(archive: Path, count: int, height: int) -> None:
+    """JPEGs under COCO's names in a zip archive, a third wider than high."""
+    noise = np.random.default_rng(0).integers(0, 255, (15, 20, 3), np.uint8)
+    with zipfile.ZipFile(archive, "w") as file:
+        for number in range(count):
+            picture = Image.fromarray(np.roll(noise, number)).resize((height * 4 // 3, height))
+            with file.open(f"{archive.stem}/COCO_{archive.stem}_{number:012d}.jpg", "w") as member:
+                picture.save(member, "jpeg", quality=90)
 
 
 def tokenising(size: Size) -> Work:

@@ -18,8 +18,6 @@ import reference  # noqa: E402
 import timing  # noqa: E402
 import works  # noqa: E402
 
-from cooperation.bots.player import AnswererPlayer, QuestionerPlayer  # noqa: E402
-from cooperation.facts import FORMATS  # noqa: E402
 from cooperation.game import Script  # noqa: E402
 from cooperation.models import Sizes  # noqa: E402
 from cooperation.ranking import Ranker  # noqa: E402
@@ -54,10 +52,7 @@ def test_losses_are_the_references(lively):
 
 def test_words_and_guesses_are_the_references(lively):
     bots, words, dialogs, images = lively
-    reads = FORMATS["marked"](words)
-    players = works.Players(
-        QuestionerPlayer(bots[0], words, reads), AnswererPlayer(bots[1], words, reads), dialogs, images
-    )
+    players = works.Players.of(bots, words, dialogs, images)
     guesses = []
     game = players.play(Script.silent(len(dialogs)), lambda guess: guesses.append(guess) or np.zeros(len(guess)))
     for row, talk in enumerate(reference.talks(*bots, words, dialogs, images)):
@@ -89,13 +84,7 @@ def test_made_up_dialogs_and_talk_have_visdials_lengths():
         assert lengths.mean() == pytest.approx(mean, rel=0.05)
         assert 1 <= lengths.min() <= lengths.max() <= longest
     bots = made_up.chatting(made_up.bots(words, 16, Sizes(8, 8, 1)), words)
-    reads = FORMATS["marked"](words)
-    players = works.Players(
-        QuestionerPlayer(bots[0], words, reads),
-        AnswererPlayer(bots[1], words, reads),
-        dialogs,
-        made_up.features(300, 16),
-    )
+    players = works.Players.of(bots, words, dialogs, made_up.features(300, 16))
     game = players.play(Script.silent(300))
     # EOS included.
     assert game.question_said.lengths.mean() == pytest.approx(6.5, rel=0.05)
