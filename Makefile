@@ -53,12 +53,12 @@ lock:
 
 # How fast, against plain references; minutes. docs/ keeps what is committed, for reports/ is DVC's.
 bench: .venv/installed
-	python benchmarks/bench.py --out reports/benchmarks
+	OMP_WAIT_POLICY=PASSIVE python benchmarks/bench.py --out reports/benchmarks
 	cp reports/benchmarks.csv reports/benchmarks.md docs/
 
 # What the whole paper costs, tried at its full size with made-up data; 10 GB of disk for some twenty minutes.
 scale: .venv/installed
-	python benchmarks/scale.py --out reports/scale
+	OMP_WAIT_POLICY=PASSIVE python benchmarks/scale.py --out reports/scale
 	cp reports/scale.csv reports/scale.md docs/
 
 # What the workflow made; the environment stays.

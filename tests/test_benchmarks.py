@@ -1,9 +1,11 @@
 """The plain references say, lose and rank what the package does; the benchmarks run, at tiny sizes."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -11,16 +13,20 @@ ROOT = Path(__file__).parent.parent
 sys.path.append(str(ROOT / "benchmarks"))
 
 import bench  # noqa: E402
+import costs  # noqa: E402
 import flops  # noqa: E402
 import made_up  # noqa: E402
 import overhead  # noqa: E402
 import reference  # noqa: E402
+import scale  # noqa: E402
 import timing  # noqa: E402
 import works  # noqa: E402
 
 from cooperation.game import Script  # noqa: E402
 from cooperation.models import Sizes  # noqa: E402
 from cooperation.ranking import Ranker  # noqa: E402
+from cooperation.results import read_ranks  # noqa: E402
+from cooperation.settings import flags  # noqa: E402
 from cooperation.updates import teacher_forced  # noqa: E402
 
 SIZE = works.Size(40, 24, Sizes(12, 24, 2))
@@ -123,3 +129,52 @@ def test_all_is_measured_and_written(tmp_path, monkeypatch):
     table = (tmp_path / "benchmarks.md").read_text()
     assert "| training, dialog updates: batches of 8, float32" in table
     assert "| nothing |" in table
+
+
+def test_every_rule_has_its_cost():
+    seconds = dict.fromkeys(["encode", "normalise", "summarise", "claims", "diagnose", "corpus", "table"], 36.0)
+    memory = dict.fromkeys([*seconds, "extract", "train dialog", "train round", "play"], 2**30)
+    measured = costs.Measured(
+        seconds | {"extract": 110.0, "extract a few": 10.0},
+        memory,
+        {"dialogs.h5": 10**9, "features.h5": 2 * 10**9, "dialog.safetensors": 10**9, "result": 10**9},
+        {"training, dialog": 0.1, "training, round": 0.2, "playing": 1.0, "playing from round 6": 0.5, "ranking": 0.01},
+        gemm=200e9,
+        pictures=100,
+        epochs=2,
+        starts=[1, 6, 1],
+        scripted=[False, False, True],
+    )
+    table = costs.table(measured, 360, 180).set_index("rule")
+    hours = table["hours_2_cores"] * 3600
+    assert hours["train, dialog"] == pytest.approx(2 * 360 * 0.1)
+    assert hours["extract"] == pytest.approx(540)
+    # A whole game, half a one, one that people talk, in which nothing is spoken; eleven, five and eleven ranks.
+    assert hours["play, all conditions"] == pytest.approx(180 * (1 + 0.5 + 0 + 0.27) + 3 * 36)
+    assert table.loc["in all", "hours_2_cores"] == pytest.approx(table["hours_2_cores"][:-1].sum())
+    assert (table["hours_8_cores"] <= table["hours_2_cores"]).all()
+    grown = pd.DataFrame(
+        {"what": ["ranking"] * 2, "times": [1, 2], "dialogs": [5, 10], "seconds": [1, 4], "MiB": [1, 2]}
+    )
+    assert "4.00" in costs.markdown(costs.table(measured, 360, 180), grown, memory, "a machine")
+
+
+def test_a_command_at_scale_ends_early(tmp_path):
+    shape = replace(scale.SMALL, train=40, val=20)
+    commands = scale.Commands()
+    for split, first, count in (("train", 0, 40), ("val", 40, 20)):
+        made_up.write_visdial(tmp_path / f"{split}.json", split, count, first)
+    given = ["--train", tmp_path / "train.json", "--val", tmp_path / "val.json", "--out", tmp_path / "dialogs.h5"]
+    commands.run("encode", "encode", *given)
+    scale.write_features(tmp_path, shape)
+    inputs = ["--dialogs", tmp_path / "dialogs.h5", "--features", tmp_path / "features.h5"]
+    parts = ["--train", tmp_path / "fc7_train.h5", "--val", tmp_path / "fc7_val.h5"]
+    commands.run("normalise", "normalise", *parts, "--out", tmp_path / "features.h5")
+    settings = ["--epochs", 1, "--batch", 4, *flags(shape.sizes), "--out", tmp_path / "bots.safetensors"]
+    commands.run("train", "train", *inputs, *settings, limit=2)
+    settings = ["--checkpoint", tmp_path / "bots.safetensors", "--out", tmp_path, "--batch", 8]
+    commands.run("play", "play", *inputs, *settings, limit=1)
+    assert len(read_ranks(tmp_path / "none.h5").ranks) == 8
+    assert all(size > 10 * 2**20 for size in commands.memory.values())
+    with pytest.raises(RuntimeError, match="no such checkpoint"):
+        commands.run("play", "play", *inputs, "--checkpoint", tmp_path / "none", "--out", tmp_path)
