@@ -39,7 +39,7 @@ include: "workflow/rules/manual.smk"
 include: "workflow/rules/report.smk"
 
 
-if experiment.weights:
+if experiment.weights and TALKERS:
 
     include: "workflow/rules/weights.smk"
 
@@ -67,8 +67,7 @@ rule all:
         MANUAL_FIGURES,
         multiext(f"{REPORT}/claims", ".csv", ".md", ".html"),
         multiext(f"{REPORT}/statistics", ".csv", ".md", ".html"),
-        multiext(f"{REPORT}/diagnostics", ".csv", ".md", ".html"),
-        multiext(f"{REPORT}/figure_why", ".pdf", ".svg", ".png"),
+        SHOWN_WHY,
 
 
 # What a profile sets for a kind of rule (set-resources) is meant for all of that kind.

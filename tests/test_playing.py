@@ -110,6 +110,13 @@ def test_fewer_candidates_than_dialogs_the_first_are_guessed_among_themselves(pl
     assert (len(scores.image_ids), scores.candidates) == (played, played)
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_images_that_are_not_played_may_be_trained_on(play, command):
+    how, words, written = COMMANDS[command]
+    assert play(*words, "--candidates", 3, trained_on=[44], **how) == (0, [])
+    assert read_result(play.folder / written).attributes["trained_on"] == 0
+
+
 def test_features_that_are_no_numbers_are_named(play):
     vectors = VECTORS.copy()
     vectors[3, 2] = np.inf

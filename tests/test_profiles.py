@@ -36,8 +36,8 @@ def test_jobs_get_what_the_profile_sets_for_their_kind(project):
     kinds = {
         "play_dialog": "play",
         "play_round": "play",
-        "play_weighted": "play_weighted",
-        "train_weighted": "train_weighted",
+        "play_weighted": "play",
+        "train_weighted": "train",
         "train": "train",
         "encode": "encode",
         "summarise": "summarise",

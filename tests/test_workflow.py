@@ -205,6 +205,19 @@ def test_an_edited_source_redoes_what_it_makes(project, file, jobs):
         path.write_text(before)
 
 
+@pytest.mark.parametrize(("left_out", "gone"), [("dialog", {"figure", "diagnose", "intervene"}), ("round", set())])
+def test_a_model_without_conditions_is_in_no_table(project, left_out, gone):
+    conditions = {model: found for model, found in CONFIG["conditions"].items() if model != left_out}
+    project.configure({**CONFIG, "weights": [1], "conditions": conditions})
+    try:
+        jobs = project.jobs("--forceall")
+    finally:
+        project.configure(CONFIG)
+    assert jobs["table"] == 1
+    assert not gone & set(jobs)
+    assert jobs["train"] == 1
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,6 @@ def play_condition(
     images: [dialogs, features], in the dialogs' order. control: the game without tampering, where other dialogs'
     messages are taken from it.
     """
-    refuse_trained_on(checkpoint, dialogs)
     span = checkpoint.questioner.span().cpu().numpy()
     ranker = Ranker(images[: playing.candidates], checkpoint.device, span)
     facts = reading.facts[checkpoint.facts] if condition.facts == "reading" else condition.facts
@@ -181,11 +180,6 @@ def refuse_trained_on(checkpoint: Checkpoint, dialogs: Dialogs) -> None:
             f"the bots were trained on image {overlap[0]} ({len(overlap)} such images), which they are now asked "
             "to guess; train them on other dialogs, or give --allow-trained-on"
         )
-
-
-def forgetting(checkpoint: Checkpoint) -> Checkpoint:
-    """The same bots, that play whatever they were trained on: how well they guess it, they may have learnt by heart."""
-    return replace(checkpoint, image_ids=checkpoint.image_ids[:0])
 
 
 def odd_images(attributes: Mapping[str, Any], overlap: int) -> list[str]:

@@ -65,27 +65,18 @@ def chosen_dataset():
 
 
 def training_flags(wildcards):
-    training = replace(
-        experiment.data.training[wildcards.model], seed=int(wildcards.seed)
-    )
-    return shlex.join(flags(experiment.data.sizes) + flags(training))
-
-
-def weighted_flags(wildcards):
-    training = replace(
-        experiment.data.training[wildcards.model],
-        seed=int(wildcards.seed),
-        image_weight=float(wildcards.weight),
-    )
+    training = experiment.data.training[wildcards.model]
+    weight = float(wildcards.get("weight", training.image_weight))
+    training = replace(training, seed=int(wildcards.seed), image_weight=weight)
     return shlex.join(flags(experiment.data.sizes) + flags(training))
 
 
 def kind_of(name):
-    """What a profile calls this job's kind: a world's are as others, and several play."""
+    """What a profile calls this job's kind: a world's are as others, and several train or play."""
     # The longest first, as one name may begin another.
     worlds = sorted(experiment.worlds, key=len, reverse=True)
     kind = re.sub(f"^({'|'.join(map(re.escape, worlds))})_", "", name)
-    return "play" if re.match("play_(?!weighted)", kind) else kind
+    return re.sub("^(play|train)_.*", r"\1", kind)
 
 
 def world_config(world):

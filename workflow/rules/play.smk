@@ -6,7 +6,7 @@ TALKERS = [
     for name, condition in experiment.conditions.get("dialog", {}).items()
     if condition in (Condition(), Condition(script="dialog"))
 ]
-if experiment.weights:
+if experiment.weights and TALKERS:
     GAMES["play_weighted"] = ("weights/{weight}/", "dialog", TALKERS)
 
 

@@ -15,6 +15,8 @@ TABLES = [
     if model in experiment.conditions
 ]
 FIGURES = ["1a", "1b"] if "dialog" in experiment.conditions else []
+# The diagnostics are about `dialog`, too.
+SHOWN_WHY = [f"{REPORT}/diagnostics.csv", f"{REPORT}/figure_why.svg"] if FIGURES else []
 # The page shows one dialog under these.
 SHOWN = [
     f"{RESULTS}/dialog-seed{experiment.seeds[0]}/{experiment.readings[0]}/{condition}.h5"
@@ -191,8 +193,7 @@ rule page:
     input:
         claims=f"{REPORT}/claims.csv",
         statistics=f"{REPORT}/statistics.csv",
-        why=f"{REPORT}/diagnostics.csv",
-        why_figure=f"{REPORT}/figure_why.svg",
+        why=SHOWN_WHY,
         summary=f"{REPORT}/mpr.csv",
         tables=expand(f"{REPORT}/table_{{table}}.csv", table=TABLES),
         figures=expand(f"{REPORT}/figure_{{figure}}.svg", figure=FIGURES),
@@ -209,8 +210,12 @@ rule page:
         f"logs/{experiment.dataset}/page.tsv"
     conda:
         "../envs/report.yaml"
+    params:
+        why=shlex.join(
+            word for pair in zip(["--why", "--why-figure"], SHOWN_WHY) for word in pair
+        ),
     shell:
         "python -m cooperation report --summary {input.summary:q} --tables {input.tables:q} --figures {input.figures:q}"
-        " --claims {input.claims:q} --statistics {input.statistics:q} --why {input.why:q} --why-figure {input.why_figure:q}"
+        " --claims {input.claims:q} --statistics {input.statistics:q} {params.why}"
         " --results {input.results:q} --dialogs {input.dialogs:q}"
         " --manual {input.manual:q} --manual-figures {input.manual_figures:q} --out {output:q} > {log:q} 2>&1"

@@ -6,8 +6,6 @@ use rule train as train_weighted with:
         f"logs/{experiment.dataset}/train_{{model}}-seed{{seed}}_weight{{weight}}.log",
     benchmark:
         f"logs/{experiment.dataset}/train_{{model}}-seed{{seed}}_weight{{weight}}.tsv"
-    params:
-        flags=weighted_flags,
 
 
 rule weights:

@@ -2,30 +2,22 @@
 
 import argparse
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
-from cooperation.checkpoint import load_checkpoint
+from cooperation.commands.players import add_players, read_players
 from cooperation.conditions import Playing
-from cooperation.devices import device, name_of
 from cooperation.files import InputError
 from cooperation.manual import RULES, Manual, parse_manual, read_manual
 from cooperation.manual_games import play_manual
-from cooperation.playing import forgetting, odd_images, refuse_trained_on, trained_on
-from cooperation.provenance import inputs, software
+from cooperation.provenance import inputs
 from cooperation.readings import READINGS
 from cooperation.results import read_ranks, write_result
-from cooperation.store import read_dialogs, read_features
 from cooperation.transcripts import as_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--checkpoint", type=Path, required=True, help="trained bots")
-    parser.add_argument(
-        "--dialogs", type=Path, required=True, help="HDF5 file of dialogs; one of its val split is played"
-    )
-    parser.add_argument("--features", type=Path, required=True, help="HDF5 file of normalised image features")
+    add_players(parser)
     parser.add_argument("--control", type=Path, help="result of the condition none, by which a rule chooses a dialog")
     parser.add_argument(
         "--out",
@@ -34,8 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="results (HDF5) to write, named after their interventions: row 0 without, row 1 with it",
     )
-    parser.add_argument("--reading", choices=READINGS, default="written", help="of the paper (default: written)")
-    parser.add_argument("--dataset", default="unnamed", help="the data set's name (default: unnamed)")
     parser.add_argument(
         "--candidates",
         type=int,
@@ -44,11 +34,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--manual", type=Path, nargs="+", default=[], help="files of interventions (YAML), instead of the flags below"
-    )
-    parser.add_argument(
-        "--allow-trained-on",
-        action="store_true",
-        help="play images that the bots were trained on, too; the result says so",
     )
     group = parser.add_argument_group("the intervention")
     group.add_argument("--image-id", type=int, help="image of the dialog")
@@ -67,43 +52,22 @@ def run(arguments: argparse.Namespace) -> None:
     manuals = _manuals(arguments)
     if arguments.out and len(arguments.out) != len(manuals):
         raise InputError(f"--out: {len(arguments.out)} files for {len(manuals)} interventions; give one for each")
-    checkpoint = load_checkpoint(arguments.checkpoint, device())
-    dialogs = read_dialogs(arguments.dialogs, "val")[: arguments.candidates]
-    features = read_features(arguments.features, "val", dialogs.image_ids)
-    overlap = len(trained_on(checkpoint, dialogs))
-    if arguments.allow_trained_on:
-        checkpoint = forgetting(checkpoint)
-    refuse_trained_on(checkpoint, dialogs)
-    for line in odd_images(features.attributes, overlap):
-        print(f"{arguments.features}: {line}", file=sys.stderr)
+    players = read_players(arguments)
     control = read_ranks(arguments.control) if arguments.control else None
-    attributes = {
-        "dataset": arguments.dataset,
-        "reading": arguments.reading,
-        "device": name_of(checkpoint.device),
-        "inputs": json.dumps(
-            inputs(
-                checkpoint=arguments.checkpoint,
-                dialogs=arguments.dialogs,
-                features=arguments.features,
-                control=arguments.control,
-            )
-        ),
-        **software(),
-        "trained_on": overlap,
-        "features": json.dumps({key: str(value) for key, value in features.attributes.items()}),
-    }
+    attributes = players.attributes | {"inputs": json.dumps(players.inputs | inputs(control=arguments.control))}
     reading = READINGS[arguments.reading]
     for number, (place, manual) in enumerate(manuals.items()):
         out = arguments.out[number] if arguments.out else None
         named = {**attributes, "condition": out.stem if out else "manual"}
         try:
-            result = play_manual(checkpoint, dialogs, features.vectors, control, manual, reading, named)
+            result = play_manual(
+                players.checkpoint, players.dialogs, players.features.vectors, control, manual, reading, named
+            )
         except InputError as error:
             raise InputError(f"{place}: {error}") from error
         if out:
             write_result(out, result)
-        print(as_text(result, checkpoint.vocabulary))
+        print(as_text(result, players.checkpoint.vocabulary))
 
 
 def _manuals(arguments: argparse.Namespace) -> dict[str, Manual]:
