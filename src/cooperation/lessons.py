@@ -33,12 +33,13 @@ class Lessons:
 
     def of(self, dialogs: Tensor) -> "Lessons":
         """The lessons of some dialogs [rows], tokens widened to the type that embeddings want."""
+        there = dialogs.to(self.images.device)
         texts = {
-            field.name: Text(text.tokens[dialogs].long(), text.lengths[dialogs])
+            field.name: Text(text.tokens[there].long(), text.lengths[dialogs.cpu()])
             for field in fields(self)
             if isinstance(text := getattr(self, field.name), Text)
         }
-        return Lessons(**texts, images=self.images[dialogs])
+        return Lessons(**texts, images=self.images[there])
 
     def rounds(self, which: slice) -> "Lessons":
         """Some rounds of every dialog, each round with the fact before it: round r is at place r − 1."""
@@ -54,7 +55,7 @@ def lessons(dialogs: Dialogs, images: Floats, vocabulary: Vocabulary, reads: For
     """Write human dialogs as lessons; images [dialogs, features] belong to the dialogs in their order."""
 
     def text(messages: Messages) -> Text:
-        return Text(torch.from_numpy(messages.tokens).to(device), torch.from_numpy(messages.lengths).long().to(device))
+        return Text(torch.from_numpy(messages.tokens).to(device), torch.from_numpy(messages.lengths).long())
 
     def begun(messages: Messages) -> Messages:
         return join(repeat(vocabulary.start, messages.lengths.shape), messages)

@@ -17,7 +17,10 @@ from cooperation.models import Sizes
 
 @dataclass(frozen=True)
 class Text:
-    """Token messages on the device: tokens [..., length], lengths [...]."""
+    """Token messages: tokens [..., length] on the device, lengths [...] in main memory.
+
+    Lengths say how large batches are; were they on a GPU, each look at them would wait until all before is done.
+    """
 
     tokens: Tensor
     lengths: Tensor

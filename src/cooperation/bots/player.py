@@ -31,7 +31,7 @@ def to_text(messages: Messages, device: torch.device) -> Text:
     """Messages of one round [dialogs, length] on the device: [dialogs, 1, length]."""
     # A batch of empty messages still has a column.
     tokens = torch.from_numpy(widened(messages, 1).tokens).long().to(device)
-    return Text(tokens[:, None], torch.from_numpy(messages.lengths).long().to(device)[:, None])
+    return Text(tokens[:, None], torch.from_numpy(messages.lengths).long()[:, None])
 
 
 class _Player:

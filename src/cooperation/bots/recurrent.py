@@ -34,7 +34,7 @@ def zero_state(lstm: nn.LSTM, batch: int) -> State:
 
 def pack(inputs: Tensor, lengths: Tensor) -> PackedSequence:
     """Pack [messages, length, …] by lengths [messages]; positions past the longest message may be there."""
-    return pack_padded_sequence(inputs, lengths.cpu(), batch_first=True, enforce_sorted=False)
+    return pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
 
 
 def input_gates(lstm: nn.LSTM, layer: int, inputs: Tensor) -> Tensor:
@@ -115,7 +115,7 @@ def encode(lstm: nn.LSTM, embedding: nn.Embedding, tokens: Tensor, lengths: Tens
     tokens: [messages, length], PAD past lengths [messages]. A message without tokens is encoded as zeros.
     """
     read = (encode_messages if tokens.is_cuda else encode_prefixes)(lstm, embedding, tokens, lengths.clamp(min=1))
-    return torch.where(lengths[:, None] > 0, read, 0.0)
+    return torch.where((lengths > 0).to(read.device)[:, None], read, 0.0)
 
 
 def encode_messages(lstm: nn.LSTM, embedding: nn.Embedding, tokens: Tensor, lengths: Tensor) -> Tensor:
