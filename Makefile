@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: all test check system audit lock clean
+.PHONY: all test check system audit lock bench scale clean
 all: .venv/installed
 	snakemake --cores all
 
@@ -41,8 +41,8 @@ system:
 audit: .venv/installed
 	$(PYTHON) -m venv .venv/audit
 	.venv/audit/bin/pip install --quiet pip-audit==2.10.1 pip-licenses==5.5.5
-	.venv/audit/bin/pip-licenses --python $(BIN)/python --ignore-packages cooperation --order license \
-		--format markdown --output-file docs/licences.md
+	{ printf '# Licences of all that is installed, made by `make audit`\n\n'; .venv/audit/bin/pip-licenses \
+		--python $(BIN)/python --ignore-packages cooperation --order license --format markdown; } > docs/licences.md
 	.venv/audit/bin/pip-audit --disable-pip --require-hashes -r requirements.txt
 
 # After a change of pyproject.toml's dependencies; needs uv.
