@@ -81,18 +81,18 @@ class Commands:
 
     def run(self, name: str, *words: object, limit: int = 0) -> None:
         """Run a command, or no more of it than `limit` batches; `name` is what its numbers are kept under."""
-        command = [sys.executable, str(Path(__file__).with_name("limited.py")), str(limit), *map(str, words)]
-        start = time.perf_counter()
-        with tempfile.TemporaryFile() as output:
-            environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-            process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=environment)
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-            if process.returncode:
-                output.seek(0)
-                raise RuntimeError(f"{name}: {output.read().decode(errors='replace')}")
-        self.seconds[name] = time.perf_counter() - start
-        self.memory[name] = usage.ru_maxrss * 1024
+        runner = Path(__file__).with_name("limited.py")
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+        with tempfile.NamedTemporaryFile() as peak:
+            command = [sys.executable, str(runner), str(limit), peak.name, *map(str, words)]
+            start = time.perf_counter()
+            done = subprocess.run(
+                command, check=False, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            )
+            self.seconds[name] = time.perf_counter() - start
+            if done.returncode:
+                raise RuntimeError(f"{name}: {done.stdout}")
+            self.memory[name] = int(Path(peak.name).read_text())
         log(f"{name}: {self.seconds[name]:.0f} s, {self.memory[name] / 2**30:.2f} GiB")
 
 
