@@ -74,7 +74,9 @@ def test_bad_input_is_one_line_and_2(tmp_path):
         (["x={channel: caption, p: 2}"], "2 is no probability"),
         (["x={start: 0}"], "unknown '0'"),
         (["x={chanel: image}"], "unknown 'chanel'; choose from channel"),
-        (["x={channel"], "is not like {channel: caption, p: 0.2}"),
+        (["x={channel"], "--condition x: not YAML (while parsing"),
+        (["x={p: 2020-13-45}"], "--condition x: not YAML (month must be in 1..12); correct it"),
+        (["x=" + "[" * 10_000], "--condition x: not YAML (maximum recursion"),
         (["x"], "None has no keys"),
         (["../x={}"], "no name for a condition"),
         (["x={}", "x={channel: image}"], "'x' is there twice"),
@@ -90,6 +92,18 @@ def test_bad_conditions_are_bad_input(words, said):
 def test_conditions_are_read_as_in_the_configuration():
     found = read_conditions(["late={channel: image, start: 5}", 'none={"p": 1}'])
     assert found == {"late": Condition(channel="image", start=5), "none": Condition()}
+
+
+def test_ctrl_c_while_a_command_is_imported_is_one_line(monkeypatch, capsys):
+    def stopped(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cooperation.cli.import_module", stopped)
+    monkeypatch.setattr(sys, "argv", ["cooperation", "train"])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 130
+    assert capsys.readouterr().err == "cooperation train: stopped; the same command goes on\n"
 
 
 def test_files_appear_whole_or_not_at_all(tmp_path):

@@ -5,6 +5,7 @@ makes another valid text or number of it can't be told from an edit. It is named
 traceback.
 """
 
+import errno
 import json
 import re
 import shutil
@@ -30,7 +31,7 @@ from cooperation.commands.check import _settings
 from cooperation.controls import confront, read_expected
 from cooperation.figures import lines_of
 from cooperation.files import InputError
-from cooperation.hdf5 import read_attributes
+from cooperation.hdf5 import opened, read_attributes
 from cooperation.manual import read_manual
 from cooperation.messages import Messages
 from cooperation.models import Sizes, Training
@@ -301,7 +302,42 @@ def test_damage_is_named_or_harmless(good, tmp_path, kind):
             assert name in said or name == "config.yaml", (what, said)
     # The damages are real: files that are cut short alone are half of the cases.
     assert named > CASES / 3
-    assert len(GUARDED | UNGUARDED) * CASES >= 500
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (MemoryError("no memory"), MemoryError),
+        (OSError(errno.ECONNRESET, "connection reset"), OSError),
+        (OSError(errno.EMFILE, "too many open files"), InputError),
+        (OSError(errno.ESTALE, "stale file handle"), InputError),
+        (PermissionError(errno.EACCES, "permission denied"), InputError),
+    ],
+)
+def test_what_the_machine_refuses_is_no_damage(good, monkeypatch, error, kind):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr("cooperation.archives.ZipFile", fail)
+    monkeypatch.setattr("cooperation.hdf5.h5py.File", fail)
+    monkeypatch.setattr("cooperation.paper.pd.read_csv", fail)
+    monkeypatch.setattr("cooperation.checkpoint.safe_open", fail)
+    for read, name in (
+        (read_visdial, "visdial.zip"),
+        (read_dialogs, "dialogs.h5"),
+        (lambda path, _: read_published(path), "published.csv"),
+        (lambda path, _: load_checkpoint(path, CPU), "bots.safetensors"),
+    ):
+        with pytest.raises(kind) as caught:
+            read(good / name, "val")
+        assert type(caught.value) is kind or caught.value is error
+        assert not re.search("damaged|delete it|not a table", str(caught.value))
+
+
+@pytest.mark.parametrize("bug", [TypeError, AttributeError])
+def test_a_bug_of_ours_is_no_damage(good, bug):
+    with pytest.raises(bug, match="ours"), opened(good / "dialogs.h5"):
+        raise bug("ours")
 
 
 @pytest.mark.parametrize("kind", ["features.h5", "features.h5 as a shard"])

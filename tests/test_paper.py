@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from cooperation.files import InputError
-from cooperation.paper import FIGURES, dataset_note, family, read_published
+from cooperation.paper import FIGURES, dataset_note, family, read_columns, read_published
 
 PUBLISHED = Path(__file__).parents[1] / "paper" / "published.csv"
 
@@ -58,6 +58,22 @@ def test_published_refuses_other_files(tmp_path):
         csv.writer(file).writerows(rows)
     with pytest.raises(InputError, match=r"typo\.csv: not a table of this kind \(could not convert.*high"):
         read_published(tmp_path / "typo.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("a,b\nx,1\ny,1.5\n", "line 3: b is 1.5;"),
+        ("a,b\n\nx,1\n  \ny,1.5\nz,3\n", "line 5: b is 1.5;"),
+        ('\n\na,b\n"x\nx",1\n\ny,1.5\n', "line 7: b is 1.5;"),
+        ("a,b\nx,1\n,2\n", "line 3: a is nan;"),
+    ],
+)
+def test_a_wrong_cell_is_found_where_the_editor_shows_it(tmp_path, text, place):
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(InputError) as caught:
+        read_columns(tmp_path / "t.csv", {"a": "str", "b": "int64"})
+    assert f"t.csv: {place} make it again" in str(caught.value)
 
 
 def test_note_only_where_numbers_cannot_match():

@@ -131,8 +131,16 @@ def test_missing_files_and_splits(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         read_features(tmp_path / "f.h5", "val")
     write_features(tmp_path / "f.h5", {"val": features([1])}, {})
-    with pytest.raises(InputError, match=r"f\.h5: damaged or not of this kind .*train"):
+    with pytest.raises(InputError, match=r"f\.h5: has no train split but val; give the file of train$"):
         read_features(tmp_path / "f.h5", "train")
+    write_dialogs(tmp_path / "d.h5", Vocabulary.of(["a", "UNK"]), {"train": dialogs()}, {})
+    with pytest.raises(InputError, match=r"d\.h5: has no val split but train; give the file of val$"):
+        read_dialogs(tmp_path / "d.h5", "val")
+
+
+def test_a_part_of_a_split_may_have_equal_pictures(tmp_path):
+    write_features(tmp_path / "f.h5", {"val": Features(np.arange(2), np.ones((2, 3), np.float32), {})}, {})
+    assert read_features(tmp_path / "f.h5", "val").attributes["duplicates_val"] == 1
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path):

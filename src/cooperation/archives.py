@@ -11,13 +11,16 @@ from lzma import LZMAError
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
-from cooperation.files import DAMAGE, InputError, reachable, refusal
+from cooperation.files import DAMAGE, Errors, InputError, sound
 
 # COCO_train2014_000000123456.jpg, VisualDialog_val2018_000000123456.jpg
 PICTURE = re.compile(r"(\d+)\.jpe?g$", re.IGNORECASE)
 
 # VisDial's JSON is packed to a third, bombs to a thousandth.
 MOST_PACKED, SMALL = 200, 1 << 20
+
+# By zipfile for cut, overwritten, encrypted and exotically packed archives.
+RAISED: Errors = (BadZipFile, zlib.error, LZMAError, EOFError, struct.error, *DAMAGE)
 
 # Absolute names and names that climb, in Unix's and in Windows' spelling.
 OUTSIDE = re.compile(r"^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.($|[/\\])")
@@ -68,21 +71,11 @@ def _kept_open(path: Path, _process: int) -> ZipFile:
 
 @contextmanager
 def _readable(path: Path, member: str = "") -> Iterator[None]:
-    with reachable(path):
+    with sound(f"{path}{member}", "damaged or cut short", "delete it and download it again", RAISED):
         try:
             yield
-        except InputError:
-            raise
         except FileNotFoundError as error:
             raise InputError(f"{path}: no such file; download it or put it there") from error
-        # What zipfile raises for cut, overwritten, encrypted and exotically packed archives.
-        except (BadZipFile, zlib.error, LZMAError, EOFError, struct.error, *DAMAGE) as error:
-            if isinstance(error, OSError) and refusal(error, path):
-                raise
-            reason = " ".join(f"{error}".split())
-            raise InputError(
-                f"{path}{member}: damaged or cut short ({reason}); delete it and download it again"
-            ) from error
 
 
 def _names(path: Path) -> list[str]:

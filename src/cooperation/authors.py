@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from cooperation.archives import read_json_text
 from cooperation.encoding import count_tokens
-from cooperation.files import DAMAGE, InputError
+from cooperation.files import InputError, sound
 from cooperation.hdf5 import opened, read_array
 from cooperation.messages import PAD, ROUNDS, Messages
 from cooperation.store import FIRST_ROW, PARTS, Dialogs
@@ -23,13 +23,9 @@ REMEDY = "download the file again"
 
 def read_params(path: Path) -> Vocabulary:
     """The vocabulary in `word2ind`, whose ids must be 1…n, each once."""
-    try:
+    with sound(path, "no 'word2ind' of words and ids", "give visdial_params.json"):
         words = json.loads(read_json_text(path))["word2ind"]
         ordered = sorted(words, key=words.__getitem__)
-    except InputError:
-        raise
-    except DAMAGE as error:
-        raise InputError(f"{path}: no 'word2ind' of words and ids ({error}); give visdial_params.json") from error
     if [words[word] for word in ordered] != list(range(1, len(words) + 1)):
         raise InputError(f"{path}: the ids in 'word2ind' are not 1 to {len(words)}; {REMEDY}")
     for word in ordered:

@@ -15,12 +15,13 @@ from safetensors.torch import save
 from torch import Tensor
 
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
-from cooperation.files import DAMAGE, InputError, reachable, written_whole
+from cooperation.files import DAMAGE, InputError, reachable, sound, written_whole
 from cooperation.models import Sizes
 from cooperation.text import Vocabulary
 
 # What the bots read and the format of their training facts, by training regime (protocol, section 1).
 TRAINING_FORMAT = {"dialog": "marked", "round": "plain"}
+UNUSABLE = ("damaged or not a checkpoint of this program", "delete it and train again")
 
 
 @dataclass(frozen=True)
@@ -86,20 +87,13 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         # Safetensors would say in words of its own that it may not.
         with path.open("rb"):
             pass
-    try:
+    with sound(path, *UNUSABLE, (SafetensorError, *DAMAGE)):
         with safe_open(path, "pt") as file:
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
             promised, _, text = file.metadata()["cooperation"].partition(" ")
         if _checksum(tensors, text) != promised:
             raise ValueError("its checksum is another")
         return tensors, json.loads(text)
-    except (SafetensorError, *DAMAGE) as error:
-        raise _unusable(path, error) from error
-
-
-def _unusable(path: Path, error: Exception) -> InputError:
-    reason = " ".join(f"{error}".split())
-    return InputError(f"{path}: damaged or not a checkpoint of this program ({reason}); delete it and train again")
 
 
 def _checksum(tensors: Mapping[str, Tensor], text: str) -> str:
@@ -116,7 +110,7 @@ def load_checkpoint(path: Path, device: torch.device) -> Checkpoint:
     tensors, description = load_tensors(path)
     if "words" not in description:
         raise InputError(f"{path}: the progress of a training, not a checkpoint; end the training first")
-    try:
+    with sound(path, *UNUSABLE):
         vocabulary = Vocabulary(tuple(description["words"]), description["start"], description["eos"])
         sizes = Sizes(**description["sizes"])
         bots = build(vocabulary.size, description["features"], sizes)
@@ -126,8 +120,6 @@ def load_checkpoint(path: Path, device: torch.device) -> Checkpoint:
             )
         ids = tensors["image_ids"].numpy()
         found = Checkpoint(*bots, vocabulary, ids, sizes, description["training"], description["provenance"])
-    except DAMAGE as error:
-        raise _unusable(path, error) from error
     for bot in bots:
         bot.to(device).eval()
     return found

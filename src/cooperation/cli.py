@@ -53,32 +53,34 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that lacks a letter gets its number.
         sys.stdout.reconfigure(errors="backslashreplace")
+    chosen = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
+    try:
+        arguments = _arguments(chosen)
+        arguments.run(arguments)
+    except (InputError, OSError) as error:
+        refused = refusal(error, error.filename or "a file") if isinstance(error, OSError) else error
+        if refused is None:
+            raise
+        print(f"cooperation {chosen}: {visible(str(refused))}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print(f"cooperation {chosen}: stopped; the same command goes on", file=sys.stderr)
+        # As a shell says it.
+        sys.exit(130)
+
+
+def _arguments(chosen: str | None) -> argparse.Namespace:
+    """The words of the command line, as the chosen command's parser reads them; `run` is what to do with them."""
     parser = argparse.ArgumentParser(prog="cooperation", description=__doc__)
     parser.add_argument("--version", action="version", version=__version__)
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    chosen = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
     for name, summary in COMMANDS.items():
         command = subparsers.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
         if name == chosen:
             module = _module(name)
             module.add_arguments(command)
             command.set_defaults(run=module.run)
-    arguments = parser.parse_args()
-    try:
-        arguments.run(arguments)
-    except InputError as error:
-        print(f"cooperation {arguments.command}: {visible(str(error))}", file=sys.stderr)
-        sys.exit(2)
-    except OSError as error:
-        refused = refusal(error, error.filename or "a file")
-        if refused is None:
-            raise
-        print(f"cooperation {arguments.command}: {visible(str(refused))}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        print(f"cooperation {arguments.command}: stopped; the same command goes on", file=sys.stderr)
-        # As a shell says it.
-        sys.exit(130)
+    return parser.parse_args()
 
 
 def _module(command: str) -> ModuleType:

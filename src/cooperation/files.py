@@ -25,10 +25,16 @@ REMEDIES = {
     errno.EEXIST: "a file stands where a folder should; choose another place",
     errno.EISDIR: "a folder stands where the file should; choose another name",
     errno.ENAMETOOLONG: "choose a shorter name",
+    errno.EMFILE: f"allow more open files (ulimit -n), {AGAIN}",
+    errno.ENFILE: f"close other programs, {AGAIN}",
+    errno.ESTALE: f"check the disk or the network, {AGAIN}",
+    errno.EAGAIN: f"wait until the program that writes it has ended, {AGAIN}",
 }
 """What to do where a file system refuses, by the number of its error."""
-DAMAGE = (OSError, LookupError, ValueError, RuntimeError, TypeError, AttributeError, ArithmeticError, MemoryError)
-"""What libraries raise for files that are damaged or something else."""
+Errors = tuple[type[Exception], ...]
+BROKEN: Errors = (OSError, LookupError, ValueError, RuntimeError, ArithmeticError)
+DAMAGE: Errors = (*BROKEN, TypeError, AttributeError)
+"""What libraries raise for files that are damaged or something else; an `OSError` only where `sound` says so."""
 DAY = 24 * 3600
 
 
@@ -47,7 +53,7 @@ def refusal(error: OSError, path: Path | str) -> InputError | None:
 
 
 @contextmanager
-def reachable(path: Path) -> Iterator[None]:
+def reachable(path: Path | str) -> Iterator[None]:
     """Make what the file system refuses (no room, no permission, read-only) an `InputError` that names `path`."""
     try:
         yield
@@ -56,6 +62,26 @@ def reachable(path: Path) -> Iterator[None]:
         if known is None:
             raise
         raise known from error
+
+
+@contextmanager
+def sound(path: Path | str, what: str, remedy: str, raised: Errors = DAMAGE) -> Iterator[None]:
+    """Make what libraries raise for a damaged file one line: the path, what is wrong (and why); the remedy.
+
+    raised: the errors that say so. What the system refuses says nothing of the content: it is an `InputError` of
+    `reachable` or stays as it is.
+    """
+    with reachable(path):
+        try:
+            yield
+        except InputError:
+            raise
+        except raised as error:
+            # A damaged file may name a place that no file has, which is an invalid argument.
+            if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+                raise
+            reason = " ".join(f"{error}".split()) or type(error).__name__
+            raise InputError(f"{path}: {what} ({reason}); {remedy}") from error
 
 
 @contextmanager

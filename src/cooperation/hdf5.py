@@ -17,7 +17,7 @@ import h5py
 import numpy as np
 import numpy.typing as npt
 
-from cooperation.files import DAMAGE, InputError, reachable, refusal, written_whole
+from cooperation.files import BROKEN, DAMAGE, InputError, reachable, sound, written_whole
 
 Array = npt.NDArray[Any]
 SUMS = "sha256"
@@ -152,27 +152,42 @@ def created(path: Path) -> Iterator[Writing]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[h5py.File]:
-    """Open an HDF5 file to read; a missing, damaged or foreign file is an `InputError`."""
+    """Open an HDF5 file to read; a missing, damaged or foreign file is an `InputError`.
+
+    A `TypeError` or an `AttributeError` of the block stays one, for this module's readers raise none: it is a bug.
+    """
+    what, remedy = "damaged or not of this kind", "delete it and make it again"
     with reachable(path):
         if not path.exists():
             raise InputError(f"{path}: no such file; make it with snakemake")
-        try:
-            with h5py.File(path, "r") as file:
-                yield file
-        except InputError:
-            raise
-        except DAMAGE as error:
-            if isinstance(error, OSError) and refusal(error, path):
-                raise
-            reason = " ".join(f"{error}".split())
-            raise InputError(f"{path}: damaged or not of this kind ({reason}); delete it and make it again") from error
+    with sound(path, what, remedy, DAMAGE):
+        file = h5py.File(path, "r")
+    with sound(path, what, remedy, BROKEN), file:
+        yield file
 
 
+@contextmanager
+def _content() -> Iterator[None]:
+    """Make what odd content of a file raises a `ValueError`, whatever it is."""
+    try:
+        yield
+    except (TypeError, AttributeError) as error:
+        raise ValueError(f"{error}") from error
+
+
+@_content()
+def content(file: h5py.File) -> dict[str, str]:
+    """Shape and type of every array, by name."""
+    return {name: f"{tuple(map(int, each.shape))} {each.dtype}" for name, each in file.items()}
+
+
+@_content()
 def read_array(file: h5py.File, name: str) -> Array:
     """An array as it is, unless it claims to be larger than the file can hold."""
     return np.asarray(_dataset(file, name)[()])
 
 
+@_content()
 def shape_of(file: h5py.File, name: str) -> tuple[int, ...]:
     """The shape of an array that the file can hold."""
     return tuple(map(int, _dataset(file, name).shape))
@@ -182,9 +197,12 @@ def read_blocks(file: h5py.File, name: str, rows: int) -> Iterator[Array]:
     """An array, at most so many rows at a time."""
     found = _dataset(file, name)
     for start in range(0, len(found), rows):
-        yield found[start : start + rows]
+        with _content():
+            block = found[start : start + rows]
+        yield block
 
 
+@_content()
 def _dataset(file: h5py.File, name: str) -> h5py.Dataset:
     found = file[name]
     if found.external or found.is_virtual:
@@ -198,9 +216,10 @@ def _dataset(file: h5py.File, name: str) -> h5py.Dataset:
 class Ours:
     """A file of ours that is open: its attributes, and its arrays once their sums are right.
 
-    Another file, or a damaged one, raises a `ValueError` or whatever h5py does, which `opened` makes an `InputError`.
+    Another file, or a damaged one, raises a `ValueError` or another of `BROKEN`, which `opened` makes an `InputError`.
     """
 
+    @_content()
     def __init__(self, file: h5py.File) -> None:
         self._file = file
         attributes = {name: _plain(value) for name, value in file.attrs.items()}
@@ -223,11 +242,13 @@ class Ours:
 
     def texts(self, name: str) -> list[str]:
         """Texts that `Writing.add_texts` wrote."""
-        return [text.decode() for text in self[name].tolist()]
+        with _content():
+            return [text.decode() for text in self[name].tolist()]
 
     def blocks(self, name: str, rows: int) -> Iterator[Array]:
         """An array, at most so many rows at a time; whether it is as it was written is known after the last."""
-        total = Sum(name, self._file[name].dtype, shape_of(self._file, name))
+        found = _dataset(self._file, name)
+        total = Sum(name, found.dtype, found.shape)
         for block in read_blocks(self._file, name, rows):
             total.add(block)
             yield block

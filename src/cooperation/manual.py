@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import yaml
 
-from cooperation.files import DAMAGE, InputError, reachable
+from cooperation.files import InputError, reachable
 from cooperation.game import Remembered, Tampering
 from cooperation.interventions import Tamper, Where, keep, look, noise
 from cooperation.messages import ROUNDS, Ints, Messages, Rows
+from cooperation.plain_yaml import Unshared, read_yaml
 from cooperation.settings import known, mapping
 from cooperation.store import Dialogs
 from cooperation.text import Vocabulary, visible
@@ -113,27 +113,13 @@ class Exchange:
         return Messages(self.becomes[messages.tokens], messages.lengths)
 
 
-class _Plain(yaml.SafeLoader):
-    """YAML without aliases, of which a few lines can stand for millions."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("it has an alias; write the text out")
-        return super().compose_node(parent, index)
-
-
 def read_manual(path: Path) -> Manual:
     """Read and check a manual intervention (YAML); the first mistake is an `InputError` that names file and key."""
     if not path.exists():
         raise InputError(f"{path}: no such file; paper/manual/README.md says how to write one")
-    try:
-        with reachable(path):
-            given = yaml.load(path.read_text(encoding="utf-8"), _Plain)
-    except InputError:
-        raise
-    except (yaml.YAMLError, *DAMAGE) as error:
-        raise InputError(f"{path}: not YAML ({' '.join(str(error).split())}); correct it") from error
-    return parse_manual(given, f"{path}")
+    with reachable(path):
+        text = path.read_bytes()
+    return parse_manual(read_yaml(text, f"{path}", Unshared), f"{path}")
 
 
 def parse_manual(given: Any, place: str) -> Manual:

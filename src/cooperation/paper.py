@@ -1,13 +1,15 @@
 """What the paper printed, as data: the layout and values of its tables, the lines of its figures."""
 
+import csv
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from cooperation.conditions import CONTROL
-from cooperation.files import DAMAGE, InputError, reachable, refusal
+from cooperation.files import InputError, sound
 
 CITATION = "Examining Cooperation in Visual Dialog Models (arXiv 1712.01329, ViGIL workshop at NIPS 2017)"
 OWN = "visdial"
@@ -83,26 +85,18 @@ def read_columns(path: Path, columns: dict[str, str], may_be_empty: tuple[str, .
 
     may_be_empty: columns of texts in which a cell may be empty; it is "" then. A number that is missing is NaN.
     """
-    with reachable(path):
+    with sound(path, "not a table of this kind", "make it again or correct it"):
         if not path.exists():
             raise InputError(f"{path}: no such file")
-        try:
-            # "None" is the name of a column of Table 1, not a missing value.
-            frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
-            missing = [name for name in columns if name not in frame]
-            if missing:
-                raise InputError(f"{path}: no column {missing[0]!r}; expected {', '.join(columns)}")
-            frame = frame.fillna(dict.fromkeys(may_be_empty, ""))
-            for name, kind in columns.items():
-                _check_column(frame[name], kind, path)
-            return frame.astype(columns)
-        except InputError:
-            raise
-        except DAMAGE as error:
-            if isinstance(error, OSError) and refusal(error, path):
-                raise
-            reason = f"{error}".splitlines()[0] if f"{error}" else type(error).__name__
-            raise InputError(f"{path}: not a table of this kind ({reason}); make it again or correct it") from error
+        # "None" is the name of a column of Table 1, not a missing value.
+        frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
+        missing = [name for name in columns if name not in frame]
+        if missing:
+            raise InputError(f"{path}: no column {missing[0]!r}; expected {', '.join(columns)}")
+        frame = frame.fillna(dict.fromkeys(may_be_empty, ""))
+        for name, kind in columns.items():
+            _check_column(frame[name], kind, path)
+        return frame.astype(columns)
 
 
 def _check_column(cells: "pd.Series[Any]", kind: str, path: Path) -> None:
@@ -114,8 +108,22 @@ def _check_column(cells: "pd.Series[Any]", kind: str, path: Path) -> None:
         wrong = cells % 1 != 0
     elif kind == "bool" and cells.dtype.kind != "b":
         wrong = ~cells.isin(["True", "False"])
-    for row in cells.index[wrong][:1]:
-        raise InputError(f"{path}: line {row + 2}: {cells.name} is {cells[row]!r}; make it again or correct it")
+    for row in np.flatnonzero(wrong)[:1]:
+        value = cells.tolist()[row]
+        raise InputError(f"{path}: line {_line(path, row)}: {cells.name} is {value!r}; make it again or correct it")
+
+
+def _line(path: Path, row: int) -> int:
+    """The line on which a row of a table begins; as pandas, it passes over blank lines, and cells may have several."""
+    begins, found = 1, []
+    with path.open(encoding="utf-8", newline="") as file:
+        lines = csv.reader(file)
+        for cells in lines:
+            if len(cells) > 1 or "".join(cells).strip():
+                found.append(begins)
+            begins = lines.line_num + 1
+    # The first holds the columns' names.
+    return found[row + 1]
 
 
 def family(dataset: str) -> str:

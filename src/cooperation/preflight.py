@@ -10,7 +10,7 @@ from pathlib import Path
 from cooperation.archives import picture_names, read_json_text
 from cooperation.configuration import ARCHIVES, Dataset, absent
 from cooperation.files import InputError
-from cooperation.hdf5 import opened
+from cooperation.hdf5 import opened, shape_of
 from cooperation.preparation import Source
 from cooperation.store import PARTS
 
@@ -104,12 +104,14 @@ def _dialogs(path: Path) -> str:
 def _tokens(path: Path) -> str:
     with opened(path) as file:
         names = [f"{part}_{split}" for split in ("train", "val") for part in PARTS.values()]
-        return ", ".join(f"{name} {'×'.join(map(str, file[name].shape))}" for name in names)
+        return ", ".join(f"{name} {'×'.join(map(str, shape_of(file, name)))}" for name in names)
 
 
 def _vectors(path: Path) -> str:
     with opened(path) as file:
-        return ", ".join(f"{name} {'×'.join(map(str, file[name].shape))}" for name in ("images_train", "images_val"))
+        return ", ".join(
+            f"{name} {'×'.join(map(str, shape_of(file, name)))}" for name in ("images_train", "images_val")
+        )
 
 
 def _words(path: Path) -> str:

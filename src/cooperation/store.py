@@ -86,6 +86,7 @@ def write_dialogs(
 def read_dialogs(path: Path, split: str) -> Dialogs:
     """Read the dialogs of a split (`train` or `val`)."""
     with opened(path) as file:
+        _check_split(file, split, path)
         ours = Ours(file)
         parts = {
             field: Messages(ours[f"{name}_{split}"].astype(np.int32), ours[f"{name}_length_{split}"].astype(np.int32))
@@ -118,6 +119,7 @@ class FeatureParts:
         ids, attributes = [], {}
         for path in paths:
             with opened(path) as file:
+                _check_split(file, split, path)
                 ours = _ours(file, split)
                 shape = _shape(file, split, path)
                 ids.append(
@@ -146,11 +148,20 @@ class FeatureParts:
             with opened(path) as file:
                 ours = _ours(file, self.split)
                 for block in read_blocks(file, name, rows) if ours is None else ours.blocks(name, rows):
+                    if block.dtype.kind not in "fiu":
+                        raise ValueError(f"{name} is {block.dtype}")
                     for row in np.flatnonzero(~np.isfinite(block).all(1))[:1]:
                         image = self.image_ids[done + row]
                         raise InputError(f"{path}: NaN or infinity in the features of image {image}; extract it again")
                     yield block
                     done += len(block)
+
+
+def _check_split(file: h5py.File, split: str, path: Path) -> None:
+    """A file that has another split is as good as it was made."""
+    there = {name.rpartition("_")[2] for name in file} & FIRST_ROW.keys()
+    if there and split not in there:
+        raise InputError(f"{path}: has no {split} split but {' and '.join(sorted(there))}; give the file of {split}")
 
 
 def _ours(file: h5py.File, split: str) -> Ours | None:
@@ -198,7 +209,7 @@ def write_feature_blocks(
     """Write image features: ids and blocks of vectors of each split.
 
     How many images have the very vector of another is counted in the attribute `duplicates_SPLIT`: they share their
-    ranks. Where all have the same, nothing can be guessed, which is an `InputError`.
+    ranks.
     """
     with created(path) as file:
         file.attributes.update(attributes)
@@ -206,10 +217,6 @@ def write_feature_blocks(
             seen: set[int] = set()
             file.add(f"image_id_{split}", image_ids)
             file.add_blocks(f"images_{split}", len(image_ids), _watched(blocks, seen))
-            if len(seen) == 1 < len(image_ids):
-                raise InputError(
-                    f"{path}: all {len(image_ids):,} images of {split} have the same features; extract them anew"
-                )
             file.attributes[f"duplicates_{split}"] = len(image_ids) - len(seen)
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from tqdm import tqdm
 
 from cooperation.archives import read_json_text
-from cooperation.files import DAMAGE, InputError
+from cooperation.files import InputError, sound
 from cooperation.messages import ROUNDS, Ints
 
 OPTIONS = 100
@@ -97,13 +97,8 @@ def read_visdial(path: Path, split: str, cut_short: str = "stop") -> VisDial:
 
 
 def _parsed(path: Path) -> Any:
-    try:
+    with sound(path, "not JSON or cut short", "download it again"):
         return json.loads(read_json_text(path), object_hook=_compact)
-    except InputError:
-        raise
-    # Of a number of thousands of digits, json raises a bare ValueError.
-    except DAMAGE as error:
-        raise InputError(f"{path}: not JSON or cut short ({error}); download it again") from error
 
 
 def _compact(found: dict[str, Any]) -> dict[str, Any]:

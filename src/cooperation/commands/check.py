@@ -8,10 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from cooperation.configuration import read_dataset
-from cooperation.files import DAMAGE, InputError
+from cooperation.files import InputError
+from cooperation.plain_yaml import read_yaml
 from cooperation.preflight import TO_COME, Input, gpus, inspect, room
 from cooperation.settings import mapping
 
@@ -61,11 +60,7 @@ def _line(found: Input) -> str:
 
 def _settings(file: str) -> Any:
     try:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
-        return mapping(yaml.safe_load(text), file)
-    except InputError:
-        raise
+        text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror}); run in the project's folder") from error
-    except (yaml.YAMLError, *DAMAGE) as error:
-        raise InputError(f"{file}: not YAML ({' '.join(str(error).split())}); correct it") from error
+    return mapping(read_yaml(text, file), file)

@@ -1,12 +1,13 @@
 """Join the extracted features of both splits, all their shards, into one file of normalised features."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
 from tqdm import tqdm
 
+from cooperation.files import InputError
 from cooperation.messages import Floats
 from cooperation.normalisation import l2, standardise
 from cooperation.preparation import Normalisation
@@ -33,11 +34,25 @@ def run(arguments: argparse.Namespace) -> None:
         normalise = standardise(_shown(parts["train"]), settings.length)
     write_feature_blocks(
         arguments.out,
-        {split: (found.image_ids, map(normalise, _shown(found))) for split, found in parts.items()},
+        {split: (found.image_ids, _differing(map(normalise, _shown(found)), found)) for split, found in parts.items()},
         {**attributes, **asdict(settings)},
     )
     for split, found in parts.items():
         print(f"{split}: {len(found.image_ids):,} images, {settings.normalisation}, length {settings.length:g}")
+
+
+def _differing(blocks: Iterable[Floats], parts: FeatureParts) -> Iterator[Floats]:
+    """The blocks of a whole split; where all its images have the same features, no picture can be guessed."""
+    first, same = None, True
+    for block in blocks:
+        first = block[0] if first is None else first
+        same = same and bool((block == first).all())
+        yield block
+    if same and len(parts.image_ids) > 1:
+        raise InputError(
+            f"{parts.paths[0]}: all {len(parts.image_ids):,} images of {parts.split} have the same features; "
+            "extract them anew"
+        )
 
 
 def _shown(parts: FeatureParts) -> Iterator[Floats]:

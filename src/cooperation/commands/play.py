@@ -4,11 +4,10 @@ import argparse
 import json
 from pathlib import Path
 
-import yaml
-
 from cooperation.commands.players import add_players, read_players
 from cooperation.conditions import CONTROL, Condition, Playing, check_name
 from cooperation.files import InputError
+from cooperation.plain_yaml import read_yaml
 from cooperation.playing import as_result, check_control, control_script, human_script, play_condition
 from cooperation.provenance import inputs
 from cooperation.readings import READINGS
@@ -83,8 +82,6 @@ def read_conditions(given: list[str]) -> dict[str, Condition]:
         check_name(name, "--condition")
         if name in found:
             raise InputError(f"--condition: {name!r} is there twice; give the second another name")
-        try:
-            found[name] = checked(Condition, yaml.safe_load(settings), f"--condition {name}")
-        except yaml.YAMLError as error:
-            raise InputError(f"--condition {name}: {settings!r} is not like {{channel: caption, p: 0.2}}") from error
+        place = f"--condition {name}"
+        found[name] = checked(Condition, read_yaml(settings, place), place)
     return found

@@ -12,8 +12,8 @@ from typing import Any
 import yaml
 from safetensors import SafetensorError, safe_open
 
-from cooperation.files import InputError, digest
-from cooperation.hdf5 import SUMS, Ours, opened
+from cooperation.files import DAMAGE, InputError, digest, sound
+from cooperation.hdf5 import SUMS, Ours, content, opened
 
 # Relative to the project's folder, as are the names of files in it.
 RECORDS = Path(".snakemake", "metadata")
@@ -45,19 +45,18 @@ def inside(path: Path) -> dict[str, Any]:
 def _of_arrays(path: Path) -> dict[str, Any]:
     with opened(path) as file:
         found = Ours(file).attributes if SUMS in file.attrs else {"nothing": "another program made it"}
-        arrays = {name: f"{tuple(map(int, each.shape))} {each.dtype}" for name, each in file.items()}
+        arrays = content(file)
     # Some attributes of results are JSON.
     said = {name: json.loads(value) if str(value)[:2] == '{"' else value for name, value in found.items()}
     return {"says": said, "arrays": arrays}
 
 
 def _of_tensors(path: Path) -> dict[str, Any]:
-    try:
-        with safe_open(path, "numpy") as file:
-            said = json.loads(file.metadata()["cooperation"].partition(" ")[2])
-            sizes = {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: damaged or not a checkpoint of this program ({error}); train again") from error
+    # Not `checkpoint.load_tensors`, which waits for torch.
+    what, remedy = "damaged or not a checkpoint of this program", "delete it and train again"
+    with sound(path, what, remedy, (SafetensorError, *DAMAGE)), safe_open(path, "numpy") as file:
+        said = json.loads(file.metadata()["cooperation"].partition(" ")[2])
+        sizes = {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118
     # Thousands of words and dozens of weights say nothing of where they come from.
     words = {"words": len(said.pop("words"))} if "words" in said else {}
     dialogs = {"dialogs": sizes["image_ids"][0]} if "image_ids" in sizes else {}
@@ -72,7 +71,10 @@ def remembered(path: Path) -> dict[str, Any]:
     for folder in path.absolute().parents:
         record = record_of(folder, path.absolute().relative_to(folder))
         if record.is_file():
-            return {"made": _job(folder, json.loads(record.read_text(encoding="utf-8")))}
+            try:
+                return {"made": _job(folder, json.loads(record.read_bytes()))}
+            except (ValueError, LookupError):
+                return {"made": "not known: Snakemake's record of it is cut short or of another version"}
         if (folder / RECORDS).is_dir():
             break
     return {"made": "without Snakemake, or where its records (.snakemake/metadata) did not come along"}
