@@ -18,6 +18,7 @@ import timing
 import torch
 from works import SMALL, Size, Work, works
 
+from cooperation.devices import keep_freed_memory
 from cooperation.files import write_text
 
 MIB = 2**20
@@ -127,6 +128,7 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--small", action="store_true", help="tiny sizes, to try this program")
     parser.add_argument("--out", type=Path, default=Path("reports/benchmarks"), help="files to write, without ending")
     arguments = parser.parse_args(words)
+    keep_freed_memory()
     head = machine()
     print(head)
     rows = pd.DataFrame([asdict(row) for work in works(SMALL if arguments.small else Size()) for row in measure(work)])

@@ -17,7 +17,7 @@ import timing
 import torch
 import works
 
-from cooperation.devices import device
+from cooperation.devices import device, keep_freed_memory
 from cooperation.game import Script
 from cooperation.messages import Messages
 from cooperation.models import Sizes, Training
@@ -126,6 +126,7 @@ def main() -> None:
     """Print what was found."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--small", action="store_true", help="tiny sizes, to try this program")
+    keep_freed_memory()
     small = parser.parse_args().small or device().type == "cpu"
     size = replace(works.SMALL, candidates=64, played=32) if small else works.Size(played=2048)
     name = torch.cuda.get_device_name() if device().type == "cuda" else timing.processor()

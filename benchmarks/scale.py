@@ -29,6 +29,7 @@ import works
 import yaml
 
 from cooperation.configuration import Experiment, read
+from cooperation.devices import keep_freed_memory
 from cooperation.files import write_text
 from cooperation.game import Script
 from cooperation.messages import ROUNDS, Floats, Messages
@@ -268,6 +269,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where 10 GB are written for the time being (default: TMPDIR)")
     parser.add_argument("--out", type=Path, default=Path("reports/scale"), help="files to write, without ending")
     arguments = parser.parse_args()
+    keep_freed_memory()
     shape = SMALL if arguments.small else Shape()
     experiment = read({**yaml.safe_load((ROOT / "config.yaml").read_text()), "dataset": DATASET})
     with tempfile.TemporaryDirectory(dir=arguments.folder) as scratch:

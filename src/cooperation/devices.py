@@ -1,8 +1,25 @@
-"""Where the networks run."""
+"""Where the networks run, and what makes them fast there."""
 
+import ctypes
+from contextlib import suppress
 from functools import cache
 
 import torch
+
+# Options of glibc's mallopt.
+M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
+
+
+def keep_freed_memory() -> None:
+    """Let the C library keep large freed arrays for the next ones.
+
+    Else the system takes each back and zeroes its pages anew, a tenth of the time of an update at the paper's size.
+    Libraries other than glibc go on as they do.
+    """
+    with suppress(AttributeError, OSError, TypeError):
+        library = ctypes.CDLL(None)
+        library.mallopt(M_MMAP_MAX, 0)
+        library.mallopt(M_TRIM_THRESHOLD, -1)
 
 
 @cache

@@ -78,9 +78,7 @@ class School:
             batches = self._batches(len(lessons))
             names = [rows if image_ids is None else image_ids[rows] for rows in batches]
             for rows in batches[len(self.losses) :]:
-                losses = self.updates.update(lessons.of(torch.from_numpy(rows)))
-                # Copies, since the next update may overwrite what this one returned.
-                self.losses.append({name: loss.clone() for name, loss in losses.items()})
+                self.losses.append(self.updates.update(lessons.of(torch.from_numpy(rows))))
                 if keeping and time.monotonic() - saved >= 60 * keeping.minutes:
                     self._check(names)
                     self.save(keeping.path)

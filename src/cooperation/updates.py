@@ -1,8 +1,5 @@
 """The two ways in which the authors train the bots: one update a dialog, or a round (protocol, section 1)."""
 
-import ctypes
-from contextlib import suppress
-
 import torch
 from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_, clip_grad_value_
@@ -14,20 +11,6 @@ from cooperation.messages import ROUNDS
 from cooperation.models import Training
 
 Losses = dict[str, Tensor]
-# Options of glibc's mallopt.
-M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
-
-
-def keep_freed_memory() -> None:
-    """Let the C library keep large freed arrays for the next ones.
-
-    Else the system takes each back and zeroes its pages anew, a tenth of the time of an update at the paper's size.
-    Libraries other than glibc go on as they do.
-    """
-    with suppress(AttributeError, OSError, TypeError):
-        library = ctypes.CDLL(None)
-        library.mallopt(M_MMAP_MAX, 0)
-        library.mallopt(M_TRIM_THRESHOLD, -1)
 
 
 def _between(states: State, which: slice) -> State:
@@ -63,7 +46,6 @@ class DialogUpdates:
     """One update of both bots a batch of dialogs: Table 1 and Figures 1."""
 
     def __init__(self, questioner: QuestionerNetwork, answerer: AnswererNetwork, training: Training) -> None:
-        keep_freed_memory()
         self.bots = nn.ModuleDict({"questioner": questioner, "answerer": answerer})
         self.questioner, self.answerer = questioner, answerer
         self.training = training
@@ -90,7 +72,6 @@ class RoundUpdates:
     """
 
     def __init__(self, questioner: QuestionerNetwork, answerer: AnswererNetwork, training: Training) -> None:
-        keep_freed_memory()
         self.questioner, self.answerer = questioner, answerer
         self.training = training
         self.optimisers = {

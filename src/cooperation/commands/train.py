@@ -9,7 +9,7 @@ import torch
 from tqdm import tqdm
 
 from cooperation.checkpoint import TRAINING_FORMAT, Checkpoint, build, save_checkpoint
-from cooperation.devices import device, name_of
+from cooperation.devices import device, keep_freed_memory, name_of
 from cooperation.facts import FORMATS
 from cooperation.lessons import lessons
 from cooperation.models import Sizes, Training
@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    keep_freed_memory()
     sizes, training = from_flags(Sizes, arguments), from_flags(Training, arguments)
     vocabulary = read_vocabulary(arguments.dialogs)
     dialogs = read_dialogs(arguments.dialogs, "train")
@@ -81,7 +82,10 @@ def continue_from(progress: Path, school: School) -> None:
 
 
 def _minutes(text: str) -> float:
-    minutes = float(text)
+    try:
+        minutes = float(text)
+    except ValueError:
+        minutes = -1
     if not minutes >= 0:
-        raise ValueError
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of minutes from 0 on, such as 10")
     return minutes
