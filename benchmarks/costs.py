@@ -18,7 +18,7 @@ EXPLANATION = f"""
 Measured: peak memory of every rule, by running its command on all dialogs and features (training for a few batches,
 playing for one), and the time on two cores where it says so. Extrapolated: the other times on two cores, as said in
 the last column; eight cores as {MORE_CORES} times as fast where matrix products are what takes long, else as fast as
-two; for one GPU, which was not at hand, {GPU / 1e12:.0f} TFLOP/s are assumed where matrix products are what takes long,
+two; for one GPU, not measured, {GPU / 1e12:.0f} TFLOP/s are assumed where matrix products are what takes long,
 and nothing is gained elsewhere. `benchmarks/gpu.sh` measures it. The downloads, 21 GB, come on top.
 """.strip()
 GROWTH = """

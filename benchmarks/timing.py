@@ -5,7 +5,6 @@ that large matrix products (GEMM) reached meanwhile.
 """
 
 import platform
-import resource
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -71,11 +70,6 @@ def extra_memory(run: Callable[[], object]) -> int:
 def _status(name: str) -> int:
     line = next(line for line in STATUS.read_text().splitlines() if line.startswith(name + ":"))
     return int(line.split()[1]) * 1024
-
-
-def peak_memory() -> int:
-    """Bytes that this process had at most; those of its finished children are `resource.RUSAGE_CHILDREN`'s."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def processor() -> str:
