@@ -7,10 +7,20 @@ from io import BytesIO
 
 from PIL import Image, UnidentifiedImageError
 
-from cooperation.files import DAMAGE, InputError
+from cooperation.files import DAMAGE, Errors, InputError
 
 # Others, such as PostScript, would run programs.
 FORMATS = ("JPEG", "PNG", "GIF", "BMP", "WEBP", "TIFF")
+DECODING: Errors = (
+    *DAMAGE,
+    Image.DecompressionBombError,
+    Image.DecompressionBombWarning,
+    SyntaxError,
+    EOFError,
+    struct.error,
+    zlib.error,
+)
+"""What Pillow's decoders raise for damaged files."""
 
 
 def decode(raw: bytes, place: str) -> Image.Image:
@@ -22,15 +32,6 @@ def decode(raw: bytes, place: str) -> Image.Image:
     try:
         with warnings.catch_warnings(action="error", category=Image.DecompressionBombWarning):
             return Image.open(BytesIO(raw), formats=FORMATS).convert("RGB")
-    # Pillow's decoders raise these for damaged files.
-    except (
-        Image.DecompressionBombError,
-        Image.DecompressionBombWarning,
-        SyntaxError,
-        EOFError,
-        struct.error,
-        zlib.error,
-        *DAMAGE,
-    ) as error:
+    except DECODING as error:
         reason = "not a picture" if isinstance(error, UnidentifiedImageError) else " ".join(f"{error}".split())
         raise InputError(f"{place}: cannot be decoded ({reason}); replace the picture") from error
