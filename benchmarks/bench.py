@@ -55,6 +55,8 @@ def measure(work: Work) -> list[Row]:
     runs = {"": work.run, **{name: run for name, (run, _) in work.references.items()}}
     # That run is the warm-up, too.
     memory = {name: timing.extra_memory(run) / MIB for name, run in runs.items()}
+    if work.once:
+        memory[""] = max(memory[""], timing.extra_memory(work.once) / MIB)
     seconds = timing.take_turns({"gemm": timing.gemm(work.precision), **runs}, work.turns)
     gemm, mine = timing.gemm_rate(seconds["gemm"]), median(seconds[""])
     rows = []

@@ -214,7 +214,7 @@ def growth(shape: Shape) -> Iterator[dict[str, Any]]:
 
         ranked = times * shape.val // 16
         pool = made_up.features(ranked, size.features)
-        guesses, span = works.guessed(size, ranked)
+        guesses, span = works.guessed(size, pool, ranked)
 
         def rank(pool: Floats = pool, guesses: Floats = guesses, span: Floats = span) -> None:
             Ranker(pool, span=span).rank(guesses, np.arange(len(pool)))
@@ -242,7 +242,7 @@ def rates(shape: Shape, grown: pd.DataFrame) -> dict[str, float]:
         size, works.taught(size, dialogs[slice(64)], images[:64]), works.RoundUpdates, Training(regime="round")
     )
     pool = made_up.features(shape.val, size.features)
-    guesses, span = works.guessed(size, min(2048, shape.val))
+    guesses, span = works.guessed(size, pool, min(2048, shape.val))
     ranker = Ranker(pool, span=span)
     runs = {
         "training, dialog": (None, 1),

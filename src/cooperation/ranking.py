@@ -17,10 +17,11 @@ from torch import Tensor
 from cooperation.files import InputError
 from cooperation.messages import Floats, Rows
 
-# Rows of the block of distances held at once, and the candidates in it: 1024 × 8192 float32 are 32 MB.
-GUESSES, CANDIDATES = 1024, 8192
-# Pairs measured exactly at a time: 64 × 4096 float64 are 2 MB, which stay in a processor's cache.
-PAIRS = 64
+# Rows of the block of distances held at once, and the candidates in it: 1024 × 2048 float32 are 8 MB.
+GUESSES, CANDIDATES = 1024, 2048
+# Pairs measured exactly at a time: 16 × 4096 float64 are half a megabyte, which stays in a processor's cache.
+PAIRS = 16
+PROBES = 16
 # Counts of so many rows of eight bytes each fit into a byte.
 EIGHTS = 128
 
@@ -38,15 +39,18 @@ class Ranker:
         if not np.isfinite(candidates).all():
             raise InputError("the candidates' features hold NaN or infinity; extract the features again")
         self.candidates = torch.from_numpy(candidates).to(device)
-        self.squares = self.candidates.square().sum(1)
-        self.longest = float(self.squares.max().sqrt())
+        squares = self.candidates.square().sum(1)
+        self.longest = float(squares.max().sqrt())
         self.basis: Tensor | None = None
-        self.coordinates = self.candidates
+        coordinates = self.candidates
         if span is not None and len(span) < candidates.shape[1]:
-            basis: Tensor = torch.linalg.qr(torch.from_numpy(span).to(device).double().T)[0]
-            self.basis = basis.float()
-            parts = [(rows.double() @ basis).float() for rows in torch.split(self.candidates, GUESSES)]
-            self.coordinates = torch.cat(parts)
+            self.basis = torch.linalg.qr(torch.from_numpy(span).to(device).double().T)[0].float()
+            coordinates = self.candidates @ self.basis
+            chance = torch.Generator().manual_seed(0)
+            self.probes = torch.randn(candidates.shape[1], PROBES, generator=chance, dtype=torch.float64).to(device)
+            self.probes_told = self.basis.double().T @ self.probes
+        # A guess's place times these is the square of its distance, less its own square.
+        self.coordinates = torch.cat([coordinates, squares[:, None]], 1)
 
     def __len__(self) -> int:
         return len(self.candidates)
@@ -70,15 +74,16 @@ class Ranker:
         true = (exact - guesses.double().square().sum(1)).float()
         low, high = (true - margin)[:, None], (true + margin)[:, None]
         nearer = torch.zeros(len(guesses), dtype=torch.float64, device=device)
-        distances = torch.empty(len(guesses), CANDIDATES, device=device)
-        below, not_above = (torch.zeros(distances.shape, dtype=torch.bool, device=device) for _ in range(2))
-        for at in range(0, len(self.candidates), CANDIDATES):
-            squares, coordinates = (rows[at : at + CANDIDATES] for rows in (self.squares, self.coordinates))
-            block = distances[:, : len(squares)]
-            torch.addmm(squares, places, coordinates.T, alpha=-2, out=block)
-            torch.lt(block, low, out=below[:, : len(squares)])
-            torch.le(block, high, out=not_above[:, : len(squares)])
-            below[:, len(squares) :] = not_above[:, len(squares) :] = False
+        distances = torch.empty(len(guesses) * CANDIDATES, device=device)
+        below, not_above = (torch.zeros(len(guesses), CANDIDATES, dtype=torch.bool, device=device) for _ in range(2))
+        for at in range(0, len(self), CANDIDATES):
+            coordinates = self.coordinates[at : at + CANDIDATES]
+            width = len(coordinates)
+            block = distances[: len(guesses) * width].view(len(guesses), width)
+            torch.mm(places, coordinates.T, out=block)
+            torch.lt(block, low, out=below[:, :width])
+            torch.le(block, high, out=not_above[:, :width])
+            below[:, width:] = not_above[:, width:] = False
             nearer += _count(below)
             row, column = _different(below, not_above)
             # The true image is as near as itself, but not another.
@@ -91,22 +96,24 @@ class Ranker:
     def _places(self, guesses: Tensor) -> tuple[Tensor, Tensor]:
         """The guesses in the candidates' coordinates, and how wrong a difference of distances may be: [guesses].
 
-        The rounding of a sum of n products grows as √n·ε; twice that is allowed for both distances together, and as
-        much as can lie in the part of a guess that the coordinates don't tell.
+        The rounding of a sum of n products grows as √n, as that of a random walk. As much is added as can lie in the
+        part of a guess that its place doesn't tell. How long that part is, is estimated by random vectors, four times
+        too long to be sure.
         """
         places = guesses if self.basis is None else guesses @ self.basis
-        rounding = 2 * torch.finfo(torch.float32).eps * (1 + float(places.shape[1]) ** 0.5)
+        rounding = torch.finfo(torch.float32).eps / 2 * (4 + float(places.shape[1]) ** 0.5)
         margin: Tensor = (guesses.norm(dim=1) * (2 * self.longest) + self.longest**2) * rounding
         if self.basis is not None:
-            margin += 4 * self.longest * torch.addmm(guesses, places, self.basis.T, beta=-1).norm(dim=1)
-        return places, margin
+            untold = guesses.double() @ self.probes - places.double() @ self.probes_told
+            margin += 4 * self.longest * 4 * (untold.norm(dim=1) / PROBES**0.5).float()
+        return torch.cat([-2 * places, torch.ones_like(places[:, :1])], 1), margin
 
     def _exact(self, guesses: Tensor, which: Tensor, rows: Tensor) -> Tensor:
         """Squared distances in float64 of the guesses `which` [pairs] to the candidates at `rows` [pairs]."""
-        parts = [
-            (guesses[some].double() - self.candidates[row]).square().sum(1)
-            for some, row in zip(torch.split(which, PAIRS), torch.split(rows, PAIRS), strict=True)
-        ]
+        parts = []
+        for some, row in zip(torch.split(which, PAIRS), torch.split(rows, PAIRS), strict=True):
+            away = guesses[some].double().sub_(self.candidates[row].double())
+            parts.append(torch.linalg.vecdot(away, away))
         return torch.cat(parts)
 
 
