@@ -25,6 +25,7 @@ CONFIG = {
             "pictures": {"preprocessing": "small"},
             "features": {"normalisation": "standardise", "length": 8.0},
             "sizes": {"embedding": 8, "hidden": 12, "layers": 1},
+            "jobs": "model",
             "training": {"dialog": {"epochs": 2, "batch": 16}, "round": {"epochs": 1, "batch": 24}},
         }
     },

@@ -20,6 +20,9 @@ PROGRESS = "checkpoints/small/round-seed1.progress.safetensors"
 TRAINING = "rule_train_wildcards_round_1"
 LONGER = copy.deepcopy(CONFIG)
 LONGER["datasets"]["small"]["training"]["round"]["epochs"] = 40
+# A job for each condition: the cluster plays them side by side.
+APART = copy.deepcopy(LONGER)
+APART["datasets"]["small"]["jobs"] = "condition"
 
 
 class Clustered(Versioned):
@@ -49,7 +52,7 @@ def clustered(tmp_path_factory):
     if reason:
         lacking(f"no SLURM: {reason}")
     folder = tmp_path_factory.mktemp("cluster")
-    made = Clustered(folder / "mine", LONGER)
+    made = Clustered(folder / "mine", APART)
     made.ask_often()
     made.queue = []
     with cluster(folder / "slurm"), (folder / "said").open("wb") as said:

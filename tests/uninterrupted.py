@@ -12,7 +12,6 @@ from reduced import CONFIG as REDUCED
 from cooperation.files import digest
 
 CONFIG = copy.deepcopy(REDUCED)
-CONFIG["datasets"]["small"]["jobs"] = "model"
 # Its training stops in the middle of an epoch, too, when it is killed.
 CONFIG["datasets"]["small"]["training"] = {"dialog": {"epochs": 2, "batch": 4}, "round": {"epochs": 1, "batch": 8}}
 MADE = ("data", "checkpoints", "results", "reports")
