@@ -18,7 +18,7 @@ from PIL import Image
 from cooperation.archives import picture_names, read_member
 from cooperation.bots.player import AnswererPlayer, QuestionerPlayer
 from cooperation.facts import FORMATS
-from cooperation.game import Game, Rank, Script, Tampering, play
+from cooperation.game import Game, Match, Rank, Script, Tampering
 from cooperation.lessons import Lessons, lessons
 from cooperation.messages import Floats
 from cooperation.models import Sizes, Training
@@ -172,9 +172,9 @@ class Players:
         reads = FORMATS["marked"](words)
         return cls(QuestionerPlayer(bots[0], words, reads), AnswererPlayer(bots[1], words, reads), dialogs, images)
 
-    def play(self, script: Script, rank: Rank = lambda guesses: np.zeros(len(guesses))) -> Game:
-        """Ten rounds, without ranking if nothing else is said."""
-        return play(
+    def match(self, script: Script, rank: Rank = lambda guesses: np.zeros(len(guesses))) -> Match:
+        """A match that begins, without ranking if nothing else is said."""
+        return Match(
             self.questioner,
             self.answerer,
             self.dialogs.captions,
@@ -186,9 +186,13 @@ class Players:
             rank,
         )
 
+    def play(self, script: Script, rank: Rank = lambda guesses: np.zeros(len(guesses))) -> Game:
+        """Ten rounds."""
+        return self.match(script, rank).finish()
+
 
 def playing(size: Size) -> Iterator[Work]:
-    """Ten rounds, greedily, and the last five of them with the others given."""
+    """Ten rounds, greedily, and the last five of them, as of a condition that starts late."""
     words = made_up.vocabulary(size.words)
     bots = made_up.chatting(made_up.bots(words, size.features, size.sizes), words)
     dialogs, images = made_up.dialogs(size.played, size.words), made_up.features(size.played, size.features)
@@ -210,16 +214,23 @@ def playing(size: Size) -> Iterator[Work]:
     yield Work("playing", setting, "dialogs", len(dialogs), flop, whole, plain, size.turns)
     first = slice(5)
     script = Script(game.question_said[:, first], game.answer_said[:, first], game.ranks[:, :6])
-    yield Work(
-        "playing from round 6",
-        "the first five rounds are the control's",
-        "dialogs",
-        len(dialogs),
-        0,
-        lambda: players.play(script),
-        {"all ten rounds": (whole, len(dialogs))},
-        max(size.turns - 1, 1),
-    )
+    match = players.match(silent)
+    for _ in range(5):
+        match.play_round()
+    for start, run in (
+        ("in the control's process", lambda: match.fork(Tampering(start=6)).finish()),
+        ("in another, which reads the control's first five", lambda: players.play(script)),
+    ):
+        yield Work(
+            "playing from round 6",
+            start,
+            "dialogs",
+            len(dialogs),
+            0,
+            run,
+            {"all ten rounds": (whole, len(dialogs))},
+            max(size.turns - 1, 1),
+        )
 
 
 def guessed(size: Size, pool: Floats, guesses: int) -> tuple[Floats, Floats]:

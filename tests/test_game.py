@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cooperation.bots.scripted import ConstantQuestioner, OracleAnswerer, OracleQuestioner
 from cooperation.conditions import Condition
-from cooperation.game import Script, Tampering, delivered, join_games, own, play
+from cooperation.game import Match, Script, Tampering, delivered, join_games, own, play, play_branching
 from cooperation.interventions import Partners
 from cooperation.messages import Messages, stack_rounds
 from cooperation.ranking import Ranker
@@ -176,6 +176,35 @@ def test_a_script_speaks_for_the_bots_and_known_ranks_are_not_ranked_again():
     assert game.answer_said[:, 1].lists()[0] == [NO, EOS]
     assert (game.ranks[:, :3] == known).all()
     assert game.ranks.shape == (30, 11)
+
+
+def test_a_branch_is_the_game_from_the_beginning_and_costs_its_own_rounds():
+    words = Vocabulary.of([*"abcde", "yes", "no", "UNK"])
+    rows = np.arange(len(CANDIDATES))
+    starts = {"image": 2, "answer": 2, "question": 7, "negation": 10}
+    done = [
+        tampering(Condition(channel=channel, start=start), READINGS["written"], words)
+        for channel, start in starts.items()
+    ]
+    ranked = []
+
+    def bots():
+        return OracleQuestioner(CANDIDATES, 5), OracleAnswerer(CANDIDATES, 5)
+
+    def rank(guess):
+        ranked.append(len(guess))
+        return Ranker(CANDIDATES).rank(guess, rows)
+
+    captions, silent = Messages.of([[3, 4, 5]] * len(rows)), Script.silent(len(rows))
+    found = play_branching(Match(*bots(), captions, CANDIDATES, rows, 1, silent, Tampering(), rank), done)
+    assert len(ranked) == 11 + sum(11 - start for start in starts.values())
+    for game, each in zip(found, [Tampering(), *done], strict=True):
+        alone = games(*bots(), each)
+        for name, value in vars(game).items():
+            other = getattr(alone, name)
+            assert (value == other).all() if name == "ranks" else (value.tokens == other.tokens).all()
+    # Oracles heed no questions, and say neither yes nor no.
+    assert len({game.ranks.tobytes() for game in found}) == 3
 
 
 @settings(max_examples=15, deadline=None)

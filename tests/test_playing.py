@@ -130,3 +130,24 @@ def test_a_condition_that_tampers_with_nothing_is_refused(play):
     assert code == 2
     assert "the condition rarely tampered with nothing, which would look like robustness" in line
     assert sorted(file.name for file in (play.folder / "out").iterdir()) == ["none.h5"]
+
+
+def test_late_conditions_are_the_same_in_the_controls_process_and_in_their_own(play):
+    late = (
+        "image={channel: image, start: 3}",
+        "answer={channel: answer, start: 8}",
+        "swap={channel: image, by: swap, start: 10}",
+    )
+    flags = [word for one in late for word in ("--condition", one)]
+    assert play("--condition", "none={}", *flags, "--batch", 2)[0] == 0
+    assert play("--control", "out/none.h5", *flags, "--batch", 2, out="alone")[0] == 0
+    for name in ("image", "answer", "swap"):
+        files = [play.folder / folder / f"{name}.h5" for folder in ("out", "alone")]
+        assert files[0].read_bytes() == files[1].read_bytes()
+        assert (read_result(files[0]).question_said.lengths > 0).all()
+
+
+def test_the_control_is_nothing_else(play):
+    code, (line,) = play("--condition", "none={channel: image}")
+    assert code == 2
+    assert line.endswith("--condition none: is what all others are compared with; leave it {}")

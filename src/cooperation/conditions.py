@@ -67,11 +67,22 @@ class Condition:
         """
         return self.script == "none" and self.facts == "reading" and (self.start > 1 or self.takes_messages)
 
+    @property
+    def branches(self) -> bool:
+        """Whether the game is the control until its start, and needs nothing else of it."""
+        return self.needs_control and not self.takes_messages
+
 
 def check_name(name: object, place: str, what: str = "condition") -> None:
     """Refuse what can't name a condition (or another thing): it becomes part of a path."""
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise InputError(f"{place}: {name!r} is no name for a {what}; use letters, digits, '.', '_', '-'")
+
+
+def check_control_settings(name: str, condition: Condition, place: str) -> None:
+    """Refuse another condition under the control's name."""
+    if name == CONTROL and condition != Condition():
+        raise InputError(f"{place}: is what all others are compared with; leave it {{}}")
 
 
 # What the scripted bots play, whose outcome is known; their questions are all the same, so a swap changes none.

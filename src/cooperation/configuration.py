@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cooperation.conditions import CONTROL, READINGS, Condition, Playing, check_name
+from cooperation.conditions import CONTROL, READINGS, Condition, Playing, check_control_settings, check_name
 from cooperation.files import InputError
 from cooperation.models import MODELS, Sizes, Training
 from cooperation.preparation import Encoding, Extraction, Genuine, Normalisation, Patience, Source, World
@@ -267,8 +267,7 @@ def _conditions(given: Any, above: str = "conditions") -> Mapping[str, Mapping[s
         if CONTROL not in mapping(conditions, place):
             raise InputError(f"{place}: {CONTROL!r} is missing, with which all others are compared; add it")
         found[model] = {name: checked(Condition, given, f"{place}.{name}") for name, given in conditions.items()}
-        if found[model][CONTROL] != Condition():
-            raise InputError(f"{place}.{CONTROL}: is what all others are compared with; leave it {{}}")
+        check_control_settings(CONTROL, found[model][CONTROL], f"{place}.{CONTROL}")
         for name in found[model]:
             check_name(name, place)
             facts = found[model][name].facts

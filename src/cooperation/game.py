@@ -1,6 +1,7 @@
 """The one place that knows who says what to whom and when (paper, section 2; protocol, section 2)."""
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -74,6 +75,78 @@ class Game:
     ranks: npt.NDArray[np.float64]
 
 
+class Match:
+    """A game of one batch of dialogs, as far as it has come.
+
+    captions: [dialogs, length]; images: what the answerer sees, [dialogs, features]; dialogs: the image ids that
+    randomness is keyed by; rank: guesses [dialogs, features] → ranks [dialogs].
+    """
+
+    def __init__(
+        self,
+        questioner: Questioner,
+        answerer: Answerer,
+        captions: Messages,
+        images: Floats,
+        dialogs: npt.NDArray[np.int64],
+        seed: int,
+        script: Script,
+        tampering: Tampering,
+        rank: Rank,
+    ) -> None:
+        self.questioner, self.answerer = questioner, answerer
+        self.images, self.dialogs, self.seed, self.rank = images, dialogs, seed, rank
+        self.script, self.tampering = script, tampering
+        self.caption = tampering.caption(captions, Where(seed, "caption", dialogs, 0))
+        questioner.begin(self.caption)
+        answerer.begin(self.caption)
+        answerer.see(images)
+        self.ranks = list(script.ranks.T) or [rank(questioner.guess())]
+        self.rounds: list[tuple[Messages, Messages, Messages, Messages]] = []
+
+    def play_round(self) -> None:
+        """Play the next round."""
+        number = len(self.rounds) + 1
+        tampering, script = self.tampering, self.script
+        tampered = number >= tampering.start
+
+        def where(channel: str) -> Where:
+            return Where(self.seed, channel, self.dialogs, number)
+
+        if number == tampering.start:
+            self.answerer.see(tampering.image(self.images, where("image")))
+
+        scripted = number <= script.questions.lengths.shape[1]
+        question = script.questions[:, number - 1] if scripted else self.questioner.ask()
+        heard = tampering.question(question, where("question")) if tampered else question
+        self.answerer.hear(heard)
+
+        scripted = number <= script.answers.lengths.shape[1]
+        answer = script.answers[:, number - 1] if scripted else self.answerer.answer()
+        reply = tampering.answer(answer, where("answer")) if tampered else answer
+
+        self.questioner.remember(tampering.remembered(question, heard), reply)
+        self.answerer.remember(heard, tampering.remembered(answer, reply))
+        if number >= len(self.ranks):
+            self.ranks.append(self.rank(self.questioner.guess()))
+        self.rounds.append((question, heard, answer, reply))
+
+    def fork(self, tampering: Tampering) -> "Match":
+        """The same match up to here, which goes on under another tampering: the bots are copied as they stand."""
+        other = copy(self)
+        other.questioner, other.answerer = copy(self.questioner), copy(self.answerer)
+        other.ranks, other.rounds = list(self.ranks), list(self.rounds)
+        other.tampering = tampering
+        return other
+
+    def finish(self) -> Game:
+        """Play the rounds that are left."""
+        while len(self.rounds) < ROUNDS:
+            self.play_round()
+        asked, heard, answered, replied = (stack_rounds(messages) for messages in zip(*self.rounds, strict=True))
+        return Game(self.caption, asked, heard, answered, replied, np.stack(self.ranks, 1))
+
+
 def play(
     questioner: Questioner,
     answerer: Answerer,
@@ -85,40 +158,22 @@ def play(
     tampering: Tampering,
     rank: Rank,
 ) -> Game:
-    """Play one batch of dialogs for ten rounds.
+    """Play one batch of dialogs for ten rounds; see `Match`."""
+    return Match(questioner, answerer, captions, images, dialogs, seed, script, tampering, rank).finish()
 
-    captions: [dialogs, length]; images: what the answerer sees, [dialogs, features]; dialogs: the image ids that
-    randomness is keyed by; rank: guesses [dialogs, features] → ranks [dialogs].
+
+def play_branching(match: Match, branches: Sequence[Tampering]) -> list[Game]:
+    """Finish a match, and every branch of it: tampered with from its start on, it is this match until then.
+
+    So a branch costs its own rounds. The bots must be such that a shallow copy stands where they stand.
     """
-    caption = tampering.caption(captions, Where(seed, "caption", dialogs, 0))
-    questioner.begin(caption)
-    answerer.begin(caption)
-    answerer.see(images)
-    ranks = list(script.ranks.T)
-    if not ranks:
-        ranks.append(rank(questioner.guess()))
-    rounds: list[tuple[Messages, Messages, Messages, Messages]] = []
+    branched: dict[int, Game] = {}
     for number in range(1, ROUNDS + 1):
-        tampered = number >= tampering.start
-        if number == tampering.start:
-            answerer.see(tampering.image(images, Where(seed, "image", dialogs, number)))
-
-        scripted = number <= script.questions.lengths.shape[1]
-        question = script.questions[:, number - 1] if scripted else questioner.ask()
-        heard = tampering.question(question, Where(seed, "question", dialogs, number)) if tampered else question
-        answerer.hear(heard)
-
-        scripted = number <= script.answers.lengths.shape[1]
-        answer = script.answers[:, number - 1] if scripted else answerer.answer()
-        reply = tampering.answer(answer, Where(seed, "answer", dialogs, number)) if tampered else answer
-
-        questioner.remember(tampering.remembered(question, heard), reply)
-        answerer.remember(heard, tampering.remembered(answer, reply))
-        if number >= len(ranks):
-            ranks.append(rank(questioner.guess()))
-        rounds.append((question, heard, answer, reply))
-    asked, asked_heard, answered, answered_heard = (stack_rounds(messages) for messages in zip(*rounds, strict=True))
-    return Game(caption, asked, asked_heard, answered, answered_heard, np.stack(ranks, 1))
+        for place, tampering in enumerate(branches):
+            if tampering.start == number:
+                branched[place] = match.fork(tampering).finish()
+        match.play_round()
+    return [match.finish(), *(branched[place] for place in range(len(branches)))]
 
 
 def join_games(games: Sequence[Game]) -> Game:

@@ -1,7 +1,7 @@
-"""One condition, played on every validation dialog: from checkpoint and dialogs to a result."""
+"""Conditions, played on every validation dialog: from checkpoint and dialogs to results."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from cooperation.checkpoint import Checkpoint
 from cooperation.conditions import Condition, Playing
 from cooperation.facts import FORMATS
 from cooperation.files import InputError
-from cooperation.game import Game, Script, Tampering, join_games, play
+from cooperation.game import Game, Match, Script, Tampering, join_games, play_branching
 from cooperation.interventions import Partners
 from cooperation.messages import ROUNDS, Floats, Messages, widened, with_end
 from cooperation.ranking import Ranker
@@ -25,47 +25,60 @@ from cooperation.store import Dialogs
 from cooperation.text import Vocabulary
 
 
-def play_condition(
-    checkpoint: Checkpoint,
-    dialogs: Dialogs,
-    images: Floats,
-    condition: Condition,
-    reading: Reading,
-    script: Script,
-    playing: Playing,
-    control: Result | None = None,
-) -> Game:
-    """Play the first dialogs, a batch at a time, each guess ranked among their images.
+class Games:
+    """The games of two bots about the first images, each guess ranked among these.
 
-    images: [dialogs, features], in the dialogs' order. control: the game without tampering, where other dialogs'
-    messages are taken from it.
+    images: [dialogs, features], in the dialogs' order.
     """
-    span = checkpoint.questioner.span().cpu().numpy()
-    ranker = Ranker(images[: playing.candidates], checkpoint.device, span)
-    facts = reading.facts[checkpoint.facts] if condition.facts == "reading" else condition.facts
-    reads = FORMATS[facts](checkpoint.vocabulary)
-    questioner = QuestionerPlayer(checkpoint.questioner, checkpoint.vocabulary, reads)
-    answerer = AnswererPlayer(checkpoint.answerer, checkpoint.vocabulary, reads)
-    seed = checkpoint.training["seed"]
-    played = dialogs[np.arange(len(ranker))]
-    done = tampering_of(condition, reading, checkpoint.vocabulary, played, images, script, control, seed)
-    games = []
-    for start in tqdm(range(0, len(ranker), playing.batch), unit="batch", disable=None):
-        rows = np.arange(start, min(start + playing.batch, len(ranker)))
-        games.append(
-            play(
-                questioner,
-                answerer,
-                dialogs.captions[rows],
-                images[rows],
-                dialogs.image_ids[rows],
-                seed,
+
+    def __init__(
+        self, checkpoint: Checkpoint, dialogs: Dialogs, images: Floats, reading: Reading, playing: Playing
+    ) -> None:
+        self.checkpoint, self.reading, self.batch = checkpoint, reading, playing.batch
+        self.ranker = Ranker(
+            images[: playing.candidates], checkpoint.device, checkpoint.questioner.span().cpu().numpy()
+        )
+        self.dialogs, self.images = dialogs[np.arange(len(self.ranker))], images
+
+    def play(self, condition: Condition, control: Result | None = None) -> Game:
+        """Play a condition; control: the game without tampering, where it needs that."""
+        script = (
+            control_script(control, condition.start)
+            if control
+            else human_script(self.dialogs, self.checkpoint.vocabulary, condition.script)
+        )
+        done = self._tampering(condition, script, control)
+        return join_games([match.finish() for match in self._matches(condition.facts, script, done)])
+
+    def play_branching(self, conditions: Sequence[Condition]) -> list[Game]:
+        """The game without tampering, and the conditions that are this very game until they start."""
+        script = Script.silent(len(self.dialogs))
+        branches = [self._tampering(condition, script, None) for condition in conditions]
+        whole = self._tampering(Condition(), script, None)
+        batches = [play_branching(match, branches) for match in self._matches("reading", script, whole)]
+        return [join_games(games) for games in zip(*batches, strict=True)]
+
+    def _tampering(self, condition: Condition, script: Script, control: Result | None) -> Tampering:
+        vocabulary, seed = self.checkpoint.vocabulary, self.checkpoint.training["seed"]
+        return tampering_of(condition, self.reading, vocabulary, self.dialogs, self.images, script, control, seed)
+
+    def _matches(self, facts: str, script: Script, done: Tampering) -> Iterator[Match]:
+        """A match for each batch of dialogs."""
+        vocabulary = self.checkpoint.vocabulary
+        reads = FORMATS[self.reading.facts[self.checkpoint.facts] if facts == "reading" else facts](vocabulary)
+        for start in tqdm(range(0, len(self.dialogs), self.batch), unit="batch", disable=None):
+            rows = np.arange(start, min(start + self.batch, len(self.dialogs)))
+            yield Match(
+                QuestionerPlayer(self.checkpoint.questioner, vocabulary, reads),
+                AnswererPlayer(self.checkpoint.answerer, vocabulary, reads),
+                self.dialogs.captions[rows],
+                self.images[rows],
+                self.dialogs.image_ids[rows],
+                self.checkpoint.training["seed"],
                 script[rows],
                 done,
-                lambda guesses, rows=rows: ranker.rank(guesses, rows),  # type: ignore[misc]
+                lambda guesses, rows=rows: self.ranker.rank(guesses, rows),  # type: ignore[misc]
             )
-        )
-    return join_games(games)
 
 
 def tampering_of(

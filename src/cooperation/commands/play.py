@@ -5,13 +5,14 @@ import json
 from pathlib import Path
 
 from cooperation.commands.players import add_players, read_players
-from cooperation.conditions import CONTROL, Condition, Playing, check_name
+from cooperation.conditions import CONTROL, Condition, Playing, check_control_settings, check_name
 from cooperation.files import InputError
+from cooperation.game import Game
 from cooperation.plain_yaml import read_yaml
-from cooperation.playing import as_result, check_control, control_script, human_script, play_condition
+from cooperation.playing import Games, as_result, check_control
 from cooperation.provenance import inputs
 from cooperation.readings import READINGS
-from cooperation.results import Result, read_result, write_result
+from cooperation.results import read_result, write_result
 from cooperation.settings import add_flags, checked, described, from_flags
 
 
@@ -43,35 +44,32 @@ def run(arguments: argparse.Namespace) -> None:
     if elsewhere != bool(arguments.control):
         raise InputError("--control: " + (f"give it, {needing[0]} needs it" if elsewhere else "leave it out"))
 
-    def read_control(path: Path) -> Result:
-        found = read_result(path)
-        check_control(found, checkpoint, dialogs, arguments.reading, path)
-        return found
-
     control_path = arguments.control or arguments.out / f"{CONTROL}.h5"
-    control = read_control(control_path) if elsewhere else None
     bots = {name: checkpoint.training[key] for name, key in (("model", "regime"), ("seed", "seed"))}
     attributes = players.attributes | bots | {"training": json.dumps(dict(checkpoint.training))}
-    # First the control, which others may need.
-    for name, condition in sorted(conditions.items(), key=lambda named: named[0] != CONTROL):
-        if condition.needs_control:
-            control = control or read_control(control_path)
-            script = control_script(control, condition.start)
-        else:
-            script = human_script(dialogs, checkpoint.vocabulary, condition.script)
-        game = play_condition(
-            checkpoint,
-            dialogs,
-            players.features.vectors,
-            condition,
-            READINGS[arguments.reading],
-            script,
-            from_flags(Playing, arguments),
-            control if condition.needs_control else None,
+
+    def write(name: str, game: Game) -> None:
+        needed = inputs(control=control_path) if conditions[name].needs_control else {}
+        made_of = {"condition": name, "inputs": json.dumps(players.inputs | needed)}
+        write_result(
+            arguments.out / f"{name}.h5", as_result(game, dialogs, conditions[name], {**attributes, **made_of})
         )
-        made_of = json.dumps(players.inputs | (inputs(control=control_path) if condition.needs_control else {}))
-        result = as_result(game, dialogs, condition, {**attributes, "condition": name, "inputs": made_of})
-        write_result(arguments.out / f"{name}.h5", result)
+
+    games = Games(
+        checkpoint, dialogs, players.features.vectors, READINGS[arguments.reading], from_flags(Playing, arguments)
+    )
+    branches = [name for name, condition in conditions.items() if condition.branches and CONTROL in conditions]
+    if CONTROL in conditions:
+        together = games.play_branching([conditions[name] for name in branches])
+        for name, game in zip([CONTROL, *branches], together, strict=True):
+            write(name, game)
+    others = {name: conditions[name] for name in conditions if name not in (CONTROL, *branches)}
+    control = None
+    if any(condition.needs_control for condition in others.values()):
+        control = read_result(control_path)
+        check_control(control, checkpoint, dialogs, arguments.reading, control_path)
+    for name, condition in others.items():
+        write(name, games.play(condition, control if condition.needs_control else None))
 
 
 def read_conditions(given: list[str]) -> dict[str, Condition]:
@@ -84,4 +82,5 @@ def read_conditions(given: list[str]) -> dict[str, Condition]:
             raise InputError(f"--condition: {name!r} is there twice; give the second another name")
         place = f"--condition {name}"
         found[name] = checked(Condition, read_yaml(settings, place), place)
+        check_control_settings(name, found[name], place)
     return found
