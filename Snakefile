@@ -10,7 +10,7 @@ from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
 from cooperation import configuration
-from cooperation.configuration import ARCHIVES
+from cooperation.configuration import ARCHIVES, CLAIMS, EXPECTED, PUBLISHED
 from cooperation.conditions import ORACLE_CONDITIONS, READINGS, Condition
 from cooperation.models import MODELS
 from cooperation.files import InputError

@@ -4,9 +4,11 @@ Rates of different runs can't be compared; ratios of what took turns in one run 
 that large matrix products (GEMM) reached meanwhile.
 """
 
+import ctypes
 import platform
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 
@@ -61,10 +63,17 @@ def extra_memory(run: Callable[[], object]) -> int:
     """Bytes that a call needs at most at a time, beyond what the process has before; Linux only, else 0."""
     if not CLEAR.exists():
         return 0
+    give_back_freed_memory()
     CLEAR.write_text("5")  # forgets the peak so far
     before = _status("VmRSS")
     run()
     return _status("VmHWM") - before
+
+
+def give_back_freed_memory() -> None:
+    """Or what one call has left behind would do for the next, which would seem to need none."""
+    with suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _status(name: str) -> int:

@@ -42,7 +42,7 @@ class Size:
     features: int = made_up.FEATURES
     sizes: Sizes = field(default_factory=Sizes)
     learnt: int = 64
-    played: int = 256
+    played: int = 512
     guesses: int = 10_000
     candidates: int = 40_504
     pictures: int = 16

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cooperation.bootstrap import (
-    _draws,
+    _draw,
     _poisson_steps,
     allowed_threads,
     interval,
@@ -26,10 +26,16 @@ def plain_means(values, resamples, seed):
     return np.array([values[generator.integers(0, rows, rows)].mean(0) for _ in range(resamples)])
 
 
+def drawn(rows, samples, seed):
+    counts = np.full((samples, rows), np.nan, np.float32)
+    _draw(counts, seed)
+    return counts
+
+
 @given(rows=st.integers(1, 300), samples=st.integers(1, 5), seed=st.integers(0, 99))
 @settings(max_examples=50, deadline=None)
 def test_each_sample_draws_as_many_rows_as_there_are(rows, samples, seed):
-    counts = _draws(rows, samples, [seed, 0])
+    counts = drawn(rows, samples, [seed, 0])
     assert counts.shape == (samples, rows)
     assert (counts.sum(1) == rows).all()
     assert (counts == counts.round()).all()
@@ -46,7 +52,7 @@ def test_poisson_steps_are_the_distribution_function():
 def test_draws_are_multinomial(rows):
     """Mean 1, variance 1 − 1/n, correlation −1/(n − 1) between rows: what drawing n of n with replacement gives."""
     samples = 40_000 if rows < 100 else 1000
-    counts = _draws(rows, samples, [3, 0])
+    counts = drawn(rows, samples, [3, 0])
     error = 4 / np.sqrt(counts.size if rows > 2 else samples)
     assert counts.var(0).mean() == pytest.approx(1 - 1 / rows, abs=2 * error)
     # The count 0 has probability (1 − 1/n)^n, the count 1 has (1 − 1/n)^(n−1).
@@ -59,11 +65,14 @@ def test_draws_are_multinomial(rows):
 def test_resampled_means_agree_with_the_plain_reference():
     values = np.random.default_rng(1).exponential(10, (25, 3))
     ours, plain = resampled_means(values, 20_000, 5), plain_means(values, 20_000, 6)
-    assert ours.mean(0) == pytest.approx(values.mean(0), abs=0.1)
-    # The covariance of bootstrap means is known exactly; its error from 20,000 samples is below 3/√20,000.
-    assert np.cov(ours.T) == pytest.approx(np.cov(values.T, bias=True) / 25, rel=0.05, abs=0.09)
-    # A skewed sample has a skewed interval; a normal approximation would be symmetric.
-    assert interval(ours) == pytest.approx(interval(plain), abs=0.15)
+    # The covariance of bootstrap means is known exactly, and how far 20,000 samples scatter around it: four deviations.
+    exact = np.cov(values.T, bias=True) / 25
+    variance = np.diag(exact)
+    assert (np.abs(ours.mean(0) - values.mean(0)) < 4 * np.sqrt(variance / 20_000)).all()
+    assert (np.abs(np.cov(ours.T) - exact) < 4 * np.sqrt((np.outer(variance, variance) + exact**2) / 20_000)).all()
+    # A skewed sample has a skewed interval; a normal approximation would be symmetric. A normal 2.5th percentile of
+    # 20,000 scatters by 0.019 deviations.
+    assert (np.abs(interval(ours) - interval(plain)) < 4 * 2**0.5 * 0.019 * np.sqrt(variance)).all()
 
 
 def test_resampled_means_of_a_constant_and_of_paired_columns():

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from cooperation.conditions import Condition
-from cooperation.configuration import read, read_dataset
+from cooperation.configuration import check_given, read, read_dataset
 from cooperation.files import InputError
 from cooperation.models import Sizes, Training
 from cooperation.preparation import Normalisation
@@ -37,7 +37,7 @@ def test_what_is_not_said_has_its_default():
     [
         ({}, False),
         ({"channel": "image", "start": 5}, True),
-        ({"channel": "image", "start": 5, "script": "dialog"}, False),
+        ({"channel": "answer", "start": 5, "script": "dialog"}, False),
         ({"channel": "image", "start": 5, "facts": "bare"}, False),
         ({"channel": "answer", "by": "swap"}, True),
         ({"channel": "answer", "by": "swap", "script": "dialog"}, False),
@@ -193,6 +193,24 @@ D = ("conditions", "dialog")
         ((*D, "new"), {"channel": "image", "p": 0.2}, ["conditions.dialog.new", "p", "image"]),
         ((*D, "new"), {"channel": "negation", "p": 0.2}, ["conditions.dialog.new", "p", "negation"]),
         ((*D, "new"), {"channel": "answer", "by": "swap", "script": "questions"}, ["conditions.dialog.new", "script"]),
+        ((*D, "new"), {"p": 0.3}, ["conditions.dialog.new", "p", "nothing is tampered with"]),
+        ((*D, "new"), {"start": 3}, ["conditions.dialog.new", "start", "nothing is tampered with"]),
+        ((*D, "new"), {"channel": "answer", "p": 0}, ["conditions.dialog.new", "p", "answer", "above 0"]),
+        ((*D, "new"), {"channel": "image", "script": "dialog"}, ["conditions.dialog.new", "script", "image"]),
+        ((*D, "HUMAN"), {}, ["conditions.dialog", "'HUMAN'", "'human'", "case"]),
+        (("seeds",), [-1], ["seeds", "-1", "from 0 to"]),
+        (("seeds",), [2**31], ["seeds", "from 0 to 2,147,483,647"]),
+        (("readings",), "written", ["readings", "texts", "[written]"]),
+        ((*M, "raw"), {"seed": -1}, ["datasets.miniature.raw", "seed", "from 0"]),
+        ((*M, "raw"), {"train": 0}, ["datasets.miniature.raw", "train", "at least 1"]),
+        ((*M, "pictures"), {"seed": 2**40}, ["datasets.miniature.pictures", "seed"]),
+        ((*M, "pictures"), {"workers": -1}, ["datasets.miniature.pictures", "workers", "at least 0"]),
+        ((*M, "features"), {"length": 0.0}, ["datasets.miniature.features", "length", "above 0"]),
+        (("datasets", "genuine", "raw"), {"seed": -3}, ["datasets.genuine.raw", "seed", "from 0"]),
+        (("datasets", "genuine", "raw"), {"pixels": 0}, ["datasets.genuine.raw", "pixels", "at least"]),
+        ((*V, "raw"), {"tries": 0}, ["datasets.visdial_0.9.raw", "tries", "at least 1"]),
+        ((*V, "raw"), {"timeout": -1.0}, ["datasets.visdial_0.9.raw", "timeout"]),
+        ((*M, "files"), {"x": "y"}, ["datasets.miniature.files", "'x'", "leave it out"]),
         ((*M, "training", "rounds"), {}, ["datasets.miniature.training", "rounds", "round"]),
         ((*M, "manual"), "figure_2.yaml", ["datasets.miniature.manual", "list"]),
         ((*M, "manual"), ["paper/manual/two.yaml"], ["datasets.miniature.manual", "two.yaml", "figure_2.yaml"]),
@@ -228,6 +246,40 @@ def test_mistakes_are_named(path, value, said):
     message = str(error.value)
     assert "\n" not in message
     assert all(word in message for word in said), message
+
+
+def test_what_is_not_the_files_to_set_is_no_choice():
+    with pytest.raises(InputError) as error:
+        read(changed((*M, "training", "dialog"), {"epoch": 3}))
+    choices = str(error.value).partition("choose from ")[2].split(", ")
+    assert {"epochs", "batch"} < set(choices)
+    assert not {"regime", "seed"} & set(choices)
+
+
+NO_RULE_MAKES = {
+    "paper/published.csv": "git checkout -- paper/published.csv",
+    "paper/claims.csv": "git checkout -- paper/claims.csv",
+    "workflow/controls.csv": "git checkout -- workflow/controls.csv",
+    "paper/manual/miniature/figure_4.yaml": "or correct datasets.miniature.manual",
+    "dialogs.json": "or give its path as datasets.genuine.files.dialogs",
+}
+
+
+@pytest.mark.parametrize("gone", NO_RULE_MAKES)
+def test_a_file_that_no_rule_makes_must_be_there(tmp_path, monkeypatch, gone):
+    dataset = "genuine" if gone == "dialogs.json" else "miniature"
+    experiment = read({**changed(("datasets", "genuine", "files", "dialogs"), "dialogs.json"), "dataset": dataset})
+    for path in NO_RULE_MAKES:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+    for path in (*NO_RULE_MAKES, *SHIPPED["datasets"]["miniature"]["manual"]):
+        (tmp_path / path).touch()
+    monkeypatch.chdir(tmp_path)
+    check_given(experiment)
+    (tmp_path / gone).unlink()
+    with pytest.raises(InputError) as error:
+        check_given(experiment)
+    assert str(error.value).startswith(f"{gone}: no such file")
+    assert str(error.value).endswith(NO_RULE_MAKES[gone])
 
 
 def test_reading_it_needs_nothing_but_the_standard_library():

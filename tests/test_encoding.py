@@ -134,7 +134,7 @@ def test_command(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize("name", ["threshold", "question_length", "answer_length", "caption_length"])
 def test_impossible_settings(name):
-    with pytest.raises(InputError, match=f"encode: {name} is 0; choose at least 1"):
+    with pytest.raises(InputError, match=f"{name}: 0 is too small; choose at least 1"):
         Encoding(**{name: 0})
 
 

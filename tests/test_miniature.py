@@ -343,10 +343,10 @@ def test_command(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"caption": 1.5}, "caption is 1.5; choose a number from 0 to 1"),
-        ({"dialog": -0.1}, "dialog is -0.1; choose a number from 0 to 1"),
-        ({"val": 0}, "val is 0; choose at least 1"),
-        ({"pixels": 8}, "pixels is 8; choose at least 32"),
+        ({"caption": 1.5}, "caption: 1.5 is no share; choose a number from 0 to 1"),
+        ({"dialog": -0.1}, "dialog: -0.1 is no share; choose a number from 0 to 1"),
+        ({"val": 0}, "val: 0 is too small; choose at least 1"),
+        ({"pixels": 8}, "pixels: 8 is too small; choose at least 32"),
     ],
 )
 def test_impossible_worlds_are_refused(settings, message):

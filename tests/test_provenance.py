@@ -117,7 +117,7 @@ def authors(folder):
 
 def report(folder):
     (folder / "made.csv").write_text("round,mpr\n")
-    return folder / "made.csv", ["nothing of where it comes from"]
+    return folder / "made.csv", ["nothing, for only dialogs"]
 
 
 def said(monkeypatch, capsys, *words):

@@ -40,10 +40,18 @@ class Condition:
         known(str(self.start), map(str, range(1, 11)), "start")
         if not 0 <= self.p <= 1:
             raise InputError(f"p: {self.p} is no probability; choose a number from 0 to 1")
+        if self.channel == "none":
+            for name, default in {"p": 1.0, "start": 1}.items():
+                if getattr(self, name) != default:
+                    raise InputError(f"{name}: {getattr(self, name)}, but nothing is tampered with; leave {name} out")
+        elif self.p == 0:
+            raise InputError(f"p: 0 changes no {self.channel}; choose a number above 0")
         if self.channel in ("image", "negation") and self.p < 1:
             raise InputError(f"p: {self.p}, but the {self.channel} is changed whole; leave p out")
         if self.channel == "caption" and self.start > 1:
             raise InputError(f"start: {self.start}, but the caption is read before round 1; leave start out")
+        if self.channel == "image" and self.script == "dialog":
+            raise InputError("script: dialog, but where people answer nobody sees the image; leave script out")
         if self.by == "swap":
             known(self.channel, SWAPPED, "channel of a swap")
             if self.p < 1:

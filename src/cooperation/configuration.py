@@ -10,7 +10,7 @@ from cooperation.conditions import CONTROL, READINGS, Condition, Playing, check_
 from cooperation.files import InputError
 from cooperation.models import MODELS, Sizes, Training
 from cooperation.preparation import Encoding, Extraction, Genuine, Normalisation, Patience, Source, World
-from cooperation.settings import NAMES, checked, known, mapping
+from cooperation.settings import check_seed, checked, known, mapping
 
 Value = TypeVar("Value")
 
@@ -93,6 +93,10 @@ OPTIONAL = ("weights", "controls")
 DATASET_KEYS = ("source", "files", "threads", "jobs", "sizes", "training", "playing", "manual")
 # What a job plays: one condition, or all of a model, where starting a process costs more than a game.
 JOBS = ("condition", "model")
+# What the paper says: its values, and its statements.
+PUBLISHED, CLAIMS = PAPER = ("paper/published.csv", "paper/claims.csv")
+# What the controls should give.
+EXPECTED = "workflow/controls.csv"
 # Figures that are drawn of something else.
 OTHER_FIGURES = ("1a", "1b", "why")
 
@@ -112,7 +116,7 @@ def read(config: Mapping[str, Any]) -> Experiment:
         check_name(name, "datasets", "data set")
     known(config["dataset"], found, "dataset")
     data = found[config["dataset"]]
-    readings = _list(config["readings"], str, "readings")
+    readings = _list(config["readings"], str, "readings", "[written]")
     for reading in readings:
         known(reading, READINGS, "readings")
     conditions = _conditions(config["conditions"])
@@ -123,7 +127,7 @@ def read(config: Mapping[str, Any]) -> Experiment:
     return Experiment(
         config["dataset"],
         data,
-        _list(config["seeds"], int, "seeds"),
+        _seeds(config["seeds"]),
         readings,
         conditions,
         _weights(config.get("weights")),
@@ -147,11 +151,23 @@ def absent(path: str | Path, key: str) -> str:
 
 
 def check_given(experiment: Experiment) -> None:
-    """Refuse, as an `InputError`, a data set whose files, which only the user can give, are not there."""
+    """Refuse, as an `InputError`, an experiment whose files that no rule makes are not there.
+
+    Snakemake looks for them only where what is made of them is to be made.
+    """
+    place = f"datasets.{experiment.dataset}"
     for name in GIVEN[experiment.data.source]:
         path = experiment.data.files[name]
         if not Path(path).exists():
-            raise InputError(absent(path, f"datasets.{experiment.dataset}.files.{name}"))
+            raise InputError(absent(path, f"{place}.files.{name}"))
+    for path in experiment.data.manual.values():
+        if not Path(path).is_file():
+            raise InputError(
+                f"{path}: no such file; write it, as paper/manual/README.md says, or correct {place}.manual"
+            )
+    for path in (*PAPER, *([EXPECTED] if experiment.worlds else [])):
+        if not Path(path).is_file():
+            raise InputError(f"{path}: no such file, but it is a part of this project; git checkout -- {path}")
 
 
 def _numbers(given: Any) -> Any:
@@ -195,7 +211,7 @@ def _dataset(given: Any, place: str) -> Dataset:
         steps={step: checked(kind, given.get(step, {}), f"{place}.{step}") for step, kind in steps.items()},
         sizes=checked(Sizes, given.get("sizes", {}), f"{place}.sizes"),
         training={
-            model: checked(Training, {**settings, "regime": model}, f"{place}.training.{model}")
+            model: checked(Training, settings, f"{place}.training.{model}", {"regime": model, "seed": Training().seed})
             for model, settings in training.items()
         },
         playing=checked(Playing, given.get("playing", {}), f"{place}.playing"),
@@ -205,10 +221,12 @@ def _dataset(given: Any, place: str) -> Dataset:
 
 def _manual(given: Any, place: str) -> Mapping[str, str]:
     found: dict[str, str] = {}
-    for path in _list(given, str, place) if given != [] else ():
+    for path in _list(given, str, place, "[paper/manual/miniature/figure_2.yaml]") if given != [] else ():
         name = re.search(r"(?:^|/)figure_([A-Za-z0-9-]+)\.ya?ml$", path)
-        if not name or name[1] in OTHER_FIGURES:
-            raise InputError(f"{place}: {path!r} is not named like figure_2.yaml, or another figure has that name")
+        if not name:
+            raise InputError(f"{place}: {path!r} is not named like figure_2.yaml; rename it")
+        if name[1] in OTHER_FIGURES:
+            raise InputError(f"{place}: {path!r} has another figure's name; rename it")
         if name[1] in found:
             raise InputError(f"{place}: {path!r} and {found[name[1]]!r} are the same figure; rename one of them")
         found[name[1]] = path
@@ -256,7 +274,7 @@ def _source(given: Any, place: str) -> Source:
         raise InputError(f"{place}.size: {size!r} is not a number of bytes")
     if not isinstance(sha256, str) or not re.fullmatch(r"([0-9a-f]{8,64})?", sha256):
         raise InputError(f"{place}.sha256: {sha256!r} is not 8 to 64 hexadecimal digits in quotes")
-    return Source(_list(given.get("addresses"), str, f"{place}.addresses"), size, sha256)
+    return Source(_list(given.get("addresses"), str, f"{place}.addresses", "[https://…]"), size, sha256)
 
 
 def _conditions(given: Any, above: str = "conditions") -> Mapping[str, Mapping[str, Condition]]:
@@ -270,11 +288,22 @@ def _conditions(given: Any, above: str = "conditions") -> Mapping[str, Mapping[s
         check_control_settings(CONTROL, found[model][CONTROL], f"{place}.{CONTROL}")
         for name in found[model]:
             check_name(name, place)
+            # They name files, which may be one on a disk that doesn't tell case apart.
+            alike = [other for other in found[model] if other.lower() == name.lower() and other != name]
+            if alike:
+                raise InputError(f"{place}: {name!r} and {alike[0]!r} differ in case alone; rename one of them")
             facts = found[model][name].facts
             if Condition(facts=facts) not in found[model].values():
                 raise InputError(
                     f"{place}.{name}: has nothing to be compared with; add none-{facts}: {{facts: {facts}}}"
                 )
+    return found
+
+
+def _seeds(given: Any) -> tuple[int, ...]:
+    found = _list(given, int, "seeds", "[1, 2, 3]")
+    for seed in found:
+        check_seed(seed, "seeds")
     return found
 
 
@@ -284,7 +313,7 @@ def _weights(given: Any) -> tuple[float, ...]:
         return ()
     if not isinstance(given, list) or not all(type(one) in (int, float) and one >= 0 for one in given):
         raise InputError(f"weights: {given!r} is not a list of numbers from 0 on; write for example [0.1, 1, 10]")
-    return _list([float(one) for one in given], float, "weights")
+    return _list([float(one) for one in given], float, "weights", "[0.1, 1, 10]")
 
 
 def _controls(given: Any, datasets: Mapping[str, Dataset]) -> tuple[tuple[str, ...], Mapping[str, Condition]]:
@@ -293,7 +322,7 @@ def _controls(given: Any, datasets: Mapping[str, Dataset]) -> tuple[tuple[str, .
         return (), {}
     for key in mapping(given, "controls"):
         known(key, ("worlds", "conditions"), "controls")
-    worlds = _list(given.get("worlds"), str, "controls.worlds")
+    worlds = _list(given.get("worlds"), str, "controls.worlds", "[nothing]")
     for world in worlds:
         known(world, datasets, "controls.worlds")
         if not re.fullmatch(r"\w+", world) or "dialog" not in datasets[world].training:
@@ -303,9 +332,11 @@ def _controls(given: Any, datasets: Mapping[str, Dataset]) -> tuple[tuple[str, .
     return worlds, _conditions({"dialog": given.get("conditions")}, "controls.conditions")["dialog"]
 
 
-def _list(given: Any, kind: type[Value], place: str) -> tuple[Value, ...]:
+def _list(given: Any, kind: type[Value], place: str, example: str) -> tuple[Value, ...]:
+    """A list that is not empty and names nothing twice; `example` is what a mistaken user is shown."""
     if not isinstance(given, list) or not given or not all(type(one) is kind for one in given):
-        raise InputError(f"{place}: {given!r} is not a list of {NAMES[kind]}s; write for example [1, 2, 3]")
+        what = {int: "whole numbers", float: "numbers", str: "texts"}[kind]
+        raise InputError(f"{place}: {given!r} is not a list of one or more {what}; write for example {example}")
     if len(set(given)) < len(given):
-        raise InputError(f"{place}: {given!r} names something twice")
+        raise InputError(f"{place}: {given!r} names something twice; leave one out")
     return tuple(given)

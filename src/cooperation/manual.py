@@ -212,7 +212,9 @@ def chosen(manual: Manual, image_ids: npt.NDArray[np.int64], ranks: npt.NDArray[
             raise InputError(f"image {manual.dialog} is not among the {len(image_ids):,} candidates; choose another")
         return rows
     if ranks is None:
-        raise InputError(f"the rule {manual.dialog!r} needs ranks without interventions; give the control's result")
+        raise InputError(
+            f"the rule {manual.dialog!r} needs ranks without interventions; give that of none as --control"
+        )
     which, *_, what = manual.dialog.split()
     order = np.argsort(ranks[:, 0 if what == "caption" else -1], kind="stable")
     starts: dict[str, Callable[[], Rows]] = {

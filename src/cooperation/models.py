@@ -6,7 +6,7 @@ Needs nothing but the standard library, since the Snakefile reads it.
 from dataclasses import dataclass
 
 from cooperation.files import InputError
-from cooperation.settings import at_least, setting
+from cooperation.settings import at_least, check_seed, setting
 
 MODELS = ("dialog", "round")
 
@@ -36,6 +36,7 @@ class Training:
     seed: int = setting(1, "seed of the initial weights and of the order of the dialogs")
 
     def __post_init__(self) -> None:
-        at_least(self, epochs=1, batch=1, rate=1e-12, image_weight=0, seed=0)
+        at_least(self, epochs=1, batch=1, rate=1e-12, image_weight=0)
+        check_seed(self.seed)
         if self.regime == "round" and self.image_weight != 1:
             raise InputError("image_weight: round updates learn the image apart, so it has no effect; leave it out")

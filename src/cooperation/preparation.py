@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 
 from cooperation.files import InputError
-from cooperation.settings import setting
+from cooperation.settings import at_least, check_seed, setting
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,9 @@ class World:
     def __post_init__(self) -> None:
         for name in ("caption", "dialog", "picture", "wander"):
             if not 0 <= getattr(self, name) <= 1:
-                raise InputError(f"miniature: {name} is {getattr(self, name)}; choose a number from 0 to 1")
-        for name, least in {"seed": 0, "train": 1, "val": 1, "pixels": 32}.items():
-            if getattr(self, name) < least:
-                raise InputError(f"miniature: {name} is {getattr(self, name)}; choose at least {least}")
+                raise InputError(f"{name}: {getattr(self, name)} is no share; choose a number from 0 to 1")
+        at_least(self, train=1, val=1, pixels=32)
+        check_seed(self.seed)
 
 
 @dataclass(frozen=True)
@@ -47,6 +46,10 @@ class Genuine:
     train: int = setting(130, "dialogs to train on, the first of the file; the others are played and ranked")
     pixels: int = setting(64, "width and height of a stand-in picture, in pixels")
     seed: int = setting(1, "the stand-in pictures follow from this number")
+
+    def __post_init__(self) -> None:
+        at_least(self, pixels=32)
+        check_seed(self.seed)
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,9 @@ class Patience:
     pause: float = setting(1.0, "seconds before the second try; doubled before each further one, to a minute at most")
     timeout: float = setting(60.0, "seconds without an answer that end a try")
 
+    def __post_init__(self) -> None:
+        at_least(self, tries=1, pause=0, timeout=0.001)
+
 
 @dataclass(frozen=True)
 class Encoding:
@@ -88,9 +94,7 @@ class Encoding:
     )
 
     def __post_init__(self) -> None:
-        for name in ("threshold", "question_length", "answer_length", "caption_length"):
-            if getattr(self, name) < 1:
-                raise InputError(f"encode: {name} is {getattr(self, name)}; choose at least 1")
+        at_least(self, threshold=1, question_length=1, answer_length=1, caption_length=1)
 
 
 @dataclass(frozen=True)
@@ -105,9 +109,8 @@ class Extraction:
     seed: int = setting(1, "seed of VGG-16's untrained weights, where no file of trained ones is given")
 
     def __post_init__(self) -> None:
-        for name, least in {"batch": 1, "workers": 0, "seed": 0}.items():
-            if getattr(self, name) < least:
-                raise InputError(f"extract: {name} is {getattr(self, name)}; choose at least {least}")
+        at_least(self, batch=1, workers=0)
+        check_seed(self.seed)
 
 
 @dataclass(frozen=True)
@@ -123,4 +126,4 @@ class Normalisation:
 
     def __post_init__(self) -> None:
         if not 0 < self.length < inf:
-            raise InputError(f"normalise: length is {self.length}; choose a number above 0")
+            raise InputError(f"length: {self.length} is no length; choose a number above 0")

@@ -57,8 +57,6 @@ class Ranker:
 
     def rank(self, guesses: Floats, truth: Rows) -> npt.NDArray[np.float64]:
         """Ranks [guesses] of the candidates at rows `truth` [guesses], from guesses [guesses, features]."""
-        if not np.isfinite(guesses).all():
-            raise InputError("a guess holds NaN or infinity; the questioner's training diverged, train it again")
         parts = [
             self._rank(torch.from_numpy(guesses[at : at + GUESSES]), torch.from_numpy(truth[at : at + GUESSES]))
             for at in range(0, len(guesses), GUESSES)
@@ -69,9 +67,13 @@ class Ranker:
         device = self.candidates.device
         guesses, truth = guesses.to(device), truth.to(device)
         exact = self._exact(guesses, torch.arange(len(guesses), device=device), truth)
-        places, margin = self._places(guesses)
+        wide = guesses.double()
+        own = torch.linalg.vecdot(wide, wide)
+        if not bool(own.isfinite().all()):
+            raise InputError("a guess holds NaN or infinity; the questioner's training diverged, train it again")
+        places, margin = self._places(guesses, wide, own.sqrt().float())
         # |x − g|² − |g|², the guess's own square being the same for all candidates.
-        true = (exact - guesses.double().square().sum(1)).float()
+        true = (exact - own).float()
         low, high = (true - margin)[:, None], (true + margin)[:, None]
         nearer = torch.zeros(len(guesses), dtype=torch.float64, device=device)
         distances = torch.empty(len(guesses) * CANDIDATES, device=device)
@@ -93,8 +95,10 @@ class Ranker:
             nearer.index_add_(0, row, (again < 0).double() + (again == 0).double() / 2)
         return nearer
 
-    def _places(self, guesses: Tensor) -> tuple[Tensor, Tensor]:
+    def _places(self, guesses: Tensor, wide: Tensor, length: Tensor) -> tuple[Tensor, Tensor]:
         """The guesses in the candidates' coordinates, and how wrong a difference of distances may be: [guesses].
+
+        wide, length: the guesses in float64 and their lengths [guesses].
 
         The rounding of a sum of n products grows as √n, as that of a random walk. As much is added as can lie in the
         part of a guess that its place doesn't tell. How long that part is, is estimated by random vectors, four times
@@ -102,9 +106,9 @@ class Ranker:
         """
         places = guesses if self.basis is None else guesses @ self.basis
         rounding = torch.finfo(torch.float32).eps / 2 * (4 + float(places.shape[1]) ** 0.5)
-        margin: Tensor = (guesses.norm(dim=1) * (2 * self.longest) + self.longest**2) * rounding
+        margin: Tensor = (length * (2 * self.longest) + self.longest**2) * rounding
         if self.basis is not None:
-            untold = guesses.double() @ self.probes - places.double() @ self.probes_told
+            untold = wide @ self.probes - places.double() @ self.probes_told
             margin += 4 * self.longest * 4 * (untold.norm(dim=1) / PROBES**0.5).float()
         return torch.cat([-2 * places, torch.ones_like(places[:, :1])], 1), margin
 

@@ -3,12 +3,15 @@
 import argparse
 from collections.abc import Iterable, Mapping
 from dataclasses import Field, field, fields
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from cooperation.files import InputError
 
 Settings = TypeVar("Settings")
 NAMES = {int: "a whole number", float: "a number", str: "a text"}
+# Seeds of every library fit into so many bits.
+SEEDS = 2**31
 
 
 def setting(default: Any, text: str, choices: tuple[str, ...] | None = None) -> Any:
@@ -22,6 +25,12 @@ def at_least(settings: Any, **least: float) -> None:
         value = getattr(settings, name)
         if not value >= bound:
             raise InputError(f"{name}: {value} is too small; choose at least {bound:g}")
+
+
+def check_seed(value: int, name: str = "seed") -> None:
+    """Check a seed's bounds."""
+    if not 0 <= value < SEEDS:
+        raise InputError(f"{name}: {value} is no seed; choose a whole number from 0 to {SEEDS - 1:,}")
 
 
 def flag(name: str) -> str:
@@ -67,14 +76,16 @@ def flags(settings: Any) -> list[str]:
     return [word for entry in fields(settings) for word in (flag(entry.name), str(getattr(settings, entry.name)))]
 
 
-def checked(kind: type[Settings], given: Any, place: str) -> Settings:
+def checked(kind: type[Settings], given: Any, place: str, fixed: Mapping[str, Any] = MappingProxyType({})) -> Settings:
     """Build a settings dataclass from a mapping of a config file; `place` is its key there, such as `training.dialog`.
+
+    fixed: fields that are not the file's to set.
 
     An unknown key, a wrong type or an unknown choice is an `InputError` that names the key and the choices.
     """
     entries = {entry.name: entry for entry in fields(kind)}  # type: ignore[arg-type]
     for key, value in mapping(given, place).items():
-        known(key, entries, f"{place}.{key}")
+        known(key, [name for name in entries if name not in fixed], f"{place}.{key}")
         wanted = type(entries[key].default)
         # A whole number is as good as a number.
         if type(value) is not wanted and (type(value), wanted) != (int, float):
@@ -83,7 +94,7 @@ def checked(kind: type[Settings], given: Any, place: str) -> Settings:
         if entries[key].metadata.get("choices"):
             known(value, entries[key].metadata["choices"], f"{place}.{key}")
     try:
-        return kind(**given)
+        return kind(**given, **fixed)
     except InputError as error:
         raise InputError(f"{place}: {error}") from error
 
@@ -99,4 +110,5 @@ def known(name: Any, choices: Iterable[str], place: str) -> None:
     """Check that a name is one of the choices."""
     choices = list(choices)
     if name not in choices:
-        raise InputError(f"{place}: unknown {name!r}; choose from {', '.join(choices)}")
+        remedy = f"choose from {', '.join(choices)}" if choices else "leave it out, nothing can be given there"
+        raise InputError(f"{place}: unknown {name!r}; {remedy}")

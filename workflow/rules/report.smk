@@ -1,5 +1,3 @@
-PUBLISHED = "paper/published.csv"
-
 ALL_RESULTS = [
     f"{RESULTS}/{model}-seed{seed}/{reading}/{condition}.h5"
     for model, conditions in experiment.conditions.items()
@@ -110,7 +108,7 @@ rule figure:
 rule claims:
     input:
         results=ALL_RESULTS,
-        claims="paper/claims.csv",
+        claims=CLAIMS,
         published=PUBLISHED,
         dialogs=f"{DATA}/dialogs.h5",
         manual=ALL_MANUAL,
@@ -167,7 +165,7 @@ rule diagnose:
 rule corpus:
     input:
         dialogs=f"{DATA}/dialogs.h5",
-        claims="paper/claims.csv",
+        claims=CLAIMS,
         code=sources("corpus"),
     output:
         report(

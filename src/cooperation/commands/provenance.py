@@ -27,8 +27,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     for path in arguments.files:
+        if path.is_dir():
+            raise InputError(f"{path}: is a folder; name files in it")
         if not path.is_file():
-            raise InputError(f"{path}: no such file; make it with snakemake")
+            raise InputError(f"{path}: no such file; correct its name, or make it with snakemake if a rule makes it")
         shown = {f"{path}": {"sha256": digest(path), **inside(path), **remembered(path)}}
         print(yaml.safe_dump(shown, sort_keys=False, allow_unicode=True, width=120), end="")
 
@@ -39,7 +41,7 @@ def inside(path: Path) -> dict[str, Any]:
         return _of_arrays(path)
     if path.suffix == ".safetensors":
         return _of_tensors(path)
-    return {"says": "nothing of where it comes from; what is not data, checkpoint or result is made of results"}
+    return {"says": "nothing, for only dialogs, features, checkpoints and results (.h5, .safetensors) say more"}
 
 
 def _of_arrays(path: Path) -> dict[str, Any]:
