@@ -198,7 +198,8 @@ def test_records_are_where_snakemake_puts_them(length, tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("none.h5", None, "no such file"),
+        ("none.h5", None, "no such file; correct its name"),
+        (".", None, "is a folder; name files in it"),
         ("bad.h5", b"x", "damaged or not of this kind"),
         ("bad.safetensors", b"x", "damaged or not a checkpoint"),
     ],

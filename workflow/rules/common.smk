@@ -55,13 +55,21 @@ def download_flags(wildcards):
     return shlex.join(words)
 
 
-def chosen_dataset():
-    """The part of the configuration that says what the data set needs."""
+def look_first(_, output):
+    """What makes, fetches or adopts raw files begins by looking whether all that is needed can be had.
+
+    It is no rule: where it had to run again, Snakemake would not see what else must. As a function of the output it is
+    no setting either, whose change would call for the files to be made again.
+    """
     given = config["datasets"][experiment.dataset]
     needs = {
         key: given[key] for key in ("source", "files", "downloads") if key in given
     }
-    return {"dataset": experiment.dataset, "datasets": {experiment.dataset: needs}}
+    chosen = {"dataset": experiment.dataset, "datasets": {experiment.dataset: needs}}
+    return (
+        f"printf %s {shlex.quote(json.dumps(chosen))} |"
+        f" python -m cooperation check --config - --folder {shlex.quote(RAW)}"
+    )
 
 
 def training_flags(wildcards):
@@ -92,7 +100,6 @@ def world_config(world):
 
 DATA = f"data/{experiment.dataset}"
 RAW = f"{DATA}/raw"
-CHECKED = f"{DATA}/checked"
 # VGG-16's, where it isn't to be untrained.
 WEIGHTS = [name for name in experiment.data.downloads if name not in ARCHIVES]
 CHECKPOINTS = f"checkpoints/{experiment.dataset}"

@@ -3,7 +3,6 @@ if experiment.data.source == "authors":
     rule adopt:
         input:
             **experiment.data.files,
-            checked=ancient(CHECKED),
             code=sources("adopt"),
         output:
             f"{DATA}/dialogs.h5",
@@ -13,9 +12,11 @@ if experiment.data.source == "authors":
             f"logs/{experiment.dataset}/adopt.tsv"
         conda:
             "../envs/torch.yaml"
+        params:
+            check=look_first,
         shell:
-            "python -m cooperation adopt --data {input.data:q} --params {input.params:q} --images {input.images:q}"
-            " --out {output:q} > {log:q} 2>&1"
+            "{{ {params.check} && python -m cooperation adopt --data {input.data:q} --params {input.params:q}"
+            " --images {input.images:q} --out {output:q}; }} > {log:q} 2>&1"
 
 else:
 

@@ -1,30 +1,7 @@
-# What stands before the raw files are made, fetched or adopted: whether all that is needed can be had.
-# Its inputs are ancient where they are used: looking again changes nothing.
-rule check:
-    input:
-        code=sources("check"),
-    output:
-        touch(CHECKED),
-    log:
-        f"logs/{experiment.dataset}/check.log",
-    benchmark:
-        f"logs/{experiment.dataset}/check.tsv"
-    localrule: True
-    conda:
-        "../envs/torch.yaml"
-    params:
-        config=json.dumps(chosen_dataset()),
-        raw=RAW,
-    shell:
-        "printf %s {params.config:q} | python -m cooperation check --config - --folder {params.raw:q}"
-        " > {log:q} 2>&1"
-
-
 if experiment.data.source == "miniature":
 
     rule miniature:
         input:
-            checked=ancient(CHECKED),
             code=sources("miniature"),
         output:
             expand(f"{RAW}/{{archive}}", archive=ARCHIVES),
@@ -35,17 +12,17 @@ if experiment.data.source == "miniature":
         conda:
             "../envs/torch.yaml"
         params:
+            check=look_first,
             out=lambda _, output: Path(output[0]).parent,
             flags=flagged(experiment.data.steps["raw"]),
         shell:
-            "python -m cooperation miniature --out {params.out:q} {params.flags} > {log:q} 2>&1"
+            "{{ {params.check} && python -m cooperation miniature --out {params.out:q} {params.flags}; }} > {log:q} 2>&1"
 
 
 if experiment.data.source == "genuine":
 
     rule genuine:
         input:
-            checked=ancient(CHECKED),
             dialogs=experiment.data.files["dialogs"],
             code=sources("genuine"),
         output:
@@ -57,11 +34,12 @@ if experiment.data.source == "genuine":
         conda:
             "../envs/torch.yaml"
         params:
+            check=look_first,
             out=lambda _, output: Path(output[0]).parent,
             flags=flagged(experiment.data.steps["raw"]),
         shell:
-            "python -m cooperation genuine --dialogs {input.dialogs:q} --out {params.out:q} {params.flags}"
-            " > {log:q} 2>&1"
+            "{{ {params.check} && python -m cooperation genuine --dialogs {input.dialogs:q} --out {params.out:q}"
+            " {params.flags}; }} > {log:q} 2>&1"
 
 
 if experiment.data.source == "visdial":
@@ -70,8 +48,6 @@ if experiment.data.source == "visdial":
     # theirs. So what is declared is a note of the file's hash. Nor does the code count: a file that is there and right
     # stays so, even deleted after use.
     rule download:
-        input:
-            checked=ancient(CHECKED),
         output:
             f"{RAW}/{{file}}.ready",
         log:
@@ -85,9 +61,10 @@ if experiment.data.source == "visdial":
         conda:
             "../envs/torch.yaml"
         params:
+            check=look_first,
             file=lambda _, output: noted(output[0]),
             source=download_flags,
             patience=flagged(experiment.data.steps["raw"]),
         shell:
-            "python -m cooperation download --out {params.file:q} {params.source} {params.patience} > {log:q} 2>&1"
-            " && cp {params.file:q}.sha256 {output:q}"
+            "{{ {params.check} && python -m cooperation download --out {params.file:q} {params.source}"
+            " {params.patience}; }} > {log:q} 2>&1 && cp {params.file:q}.sha256 {output:q}"
