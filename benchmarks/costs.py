@@ -15,10 +15,10 @@ MORE_CORES = 4
 """How much faster eight cores are assumed to do matrix products than the two that were measured."""
 
 EXPLANATION = f"""
-Measured: peak memory of every rule, by running its command on all dialogs and features (training for a few batches,
-playing for one), and the time on two cores where it says so. Extrapolated: the other times on two cores, as said in
-the last column; eight cores as {MORE_CORES} times as fast where matrix products are what takes long, else as fast as
-two; for one GPU, not measured, {GPU / 1e12:.0f} TFLOP/s are assumed where matrix products are what takes long,
+Measured: peak memory of every rule, by running its command on all dialogs and features (training for some steps,
+playing for one batch), and the time on two cores where it says so. Extrapolated: the other times on two cores, as said
+in the last column; eight cores as {MORE_CORES} times as fast where matrix products are what takes long, else as fast
+as two; for one GPU, not measured, {GPU / 1e12:.0f} TFLOP/s are assumed where matrix products are what takes long,
 and nothing is gained elsewhere. `benchmarks/gpu.sh` measures it. The downloads, 21 GB, come on top.
 """.strip()
 GROWTH = """
@@ -31,8 +31,8 @@ class Measured:
     """What was measured.
 
     seconds, memory: of each command, in bytes the latter; disk: bytes of each kind of file; rates: seconds a dialog;
-    gemm: FLOP/s; pictures: that `extract` went through; epochs: of each training; starts, scripted: of each game, its
-    first tampered round, and whether people say all.
+    gemm: FLOP/s; pictures: that `extract` went through; steps: that were trained; epochs: of each training; starts,
+    scripted: of each game, its first tampered round, and whether people say all.
     """
 
     seconds: Mapping[str, float]
@@ -41,6 +41,7 @@ class Measured:
     rates: Mapping[str, float]
     gemm: float
     pictures: int
+    steps: int
     epochs: int
     starts: Sequence[int]
     scripted: Sequence[bool]
@@ -97,7 +98,7 @@ def _rules(measured: Measured, train: int, val: int) -> list[Rule]:
             True,
             "train dialog",
             disk["dialog.safetensors"],
-            f"extrapolated linearly from the largest growth run; {measured.epochs} epochs",
+            f"extrapolated linearly from {measured.steps} steps; {measured.epochs} epochs",
         ),
         Rule(
             "train, round",

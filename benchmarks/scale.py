@@ -3,8 +3,8 @@
     python benchmarks/scale.py [--small] [--folder /tmp] [--out reports/scale]
 
 Runs the package's own commands on files of VisDial 0.9's and COCO's size (10 GB in a temporary folder that is removed),
-training for a few batches and playing for one; measures seconds and peak memory of each, how costs grow when the number
-of dialogs doubles, and from these what every rule costs in all.
+training for 200 steps and playing for one batch; measures seconds and peak memory of each, how costs grow when the
+number of dialogs doubles, and from these what every rule costs in all.
 """
 
 import argparse
@@ -42,17 +42,22 @@ from cooperation.updates import DialogUpdates
 
 ROOT = Path(__file__).parent.parent
 DATASET = "visdial_0.9"
+FEW = 3
+"""Steps of training that show its memory, and what its start costs."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """How large all is. batches: that are trained; batch: dialogs played together; growth: the smallest size tried."""
+    """How large all is.
+
+    steps: of training, after a few that warm up; batch: dialogs played together; growth: the smallest size tried.
+    """
 
     train: int = 82_783
     val: int = 40_504
     features: int = made_up.FEATURES
     sizes: Sizes = field(default_factory=Sizes)
-    batches: int = 5
+    steps: int = 200
     batch: int = 1024
     pictures: int = 62
     pixels: int = 480
@@ -65,7 +70,7 @@ class Shape:
         return works.Size(made_up.WORDS if self.features == made_up.FEATURES else 60, self.features, self.sizes)
 
 
-SMALL = Shape(60, 40, 16, Sizes(8, 12, 2), 2, 16, 2, 64, 200, 4)
+SMALL = Shape(600, 40, 16, Sizes(8, 12, 2), 2, 16, 2, 64, 200, 4)
 
 
 def log(text: str) -> None:
@@ -157,10 +162,14 @@ def run_commands(folder: Path, experiment: Experiment, shape: Shape) -> Commands
     parts = ["--train", folder / "fc7_train.h5", "--val", folder / "fc7_val.h5"]
     commands.run("normalise", "normalise", *parts, "--out", features)
     inputs = ["--dialogs", dialogs, "--features", features]
-    for model in ("round", "dialog"):
+    for name, model, steps in (
+        ("train round", "round", FEW),
+        ("train dialog a few", "dialog", FEW),
+        ("train dialog", "dialog", FEW + shape.steps),
+    ):
         once = replace(experiment.data.training[model], epochs=1)
         settings = [*flags(shape.sizes), *flags(once), "--out", folder / f"{model}.safetensors"]
-        commands.run(f"train {model}", "train", *inputs, *settings, limit=shape.batches)
+        commands.run(name, "train", *inputs, *settings, limit=steps)
     settings = ["--checkpoint", folder / "dialog.safetensors", "--out", folder / "played", "--batch", shape.batch]
     commands.run("play", "play", *inputs, *settings, limit=1)
     preprocessing = ["--preprocessing", "torchvision" if shape.pixels > 64 else "small"]
@@ -227,7 +236,7 @@ def growth(shape: Shape) -> Iterator[dict[str, Any]]:
             yield {"what": name, "times": times, "dialogs": number, "seconds": seconds, "MiB": memory / 2**20}
 
 
-def rates(shape: Shape, grown: pd.DataFrame) -> dict[str, float]:
+def rates(shape: Shape, commands: Commands) -> dict[str, float]:
     """Seconds a dialog of each kind of game and of ranking among all candidates, in this process."""
     size = shape.size
     words = made_up.vocabulary(size.words)
@@ -245,19 +254,15 @@ def rates(shape: Shape, grown: pd.DataFrame) -> dict[str, float]:
     guesses, span = works.guessed(size, pool, min(2048, shape.val))
     ranker = Ranker(pool, span=span)
     runs = {
-        "training, dialog": (None, 1),
         "training, round": (round_updates, min(64, count)),
         "playing": (lambda: players.play(Script.silent(count)), count),
         "playing from round 6": (lambda: players.play(script), count),
         "ranking": (lambda: ranker.rank(guesses, np.arange(len(guesses))), len(guesses)),
     }
-    found = {}
+    steps = commands.seconds["train dialog"] - commands.seconds["train dialog a few"]
+    found = {"training, dialog": max(steps, 0) / shape.steps / Training().batch}
     for name, (run, done) in runs.items():
-        if run:
-            found[name] = timing.synchronised(run) / done
-        else:
-            last = grown[(grown["what"] == "training")].iloc[-1]
-            found[name] = last["seconds"] / last["dialogs"]
+        found[name] = timing.synchronised(run) / done
         log(f"{name}: {1 / found[name]:,.1f} dialogs/s")
     return found
 
@@ -284,9 +289,10 @@ def main() -> None:
         commands.seconds,
         commands.memory,
         disk,
-        rates(shape, grown),
+        rates(shape, commands),
         gemm,
         shape.pictures,
+        shape.steps,
         experiment.data.training["dialog"].epochs,
         [condition.start for condition in conditions],
         [condition.script != "none" for condition in conditions],

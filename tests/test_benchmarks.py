@@ -141,6 +141,7 @@ def test_every_rule_has_its_cost():
         {"training, dialog": 0.1, "training, round": 0.2, "playing": 1.0, "playing from round 6": 0.5, "ranking": 0.01},
         gemm=200e9,
         pictures=100,
+        steps=3,
         epochs=2,
         starts=[1, 6, 1],
         scripted=[False, False, True],
