@@ -11,7 +11,7 @@ from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
 from cooperation.bots.player import AnswererPlayer, QuestionerPlayer
 from cooperation.bots.recurrent import encode, in_order, input_gates, pack, run
 from cooperation.facts import FORMATS
-from cooperation.game import Script, Tampering, play
+from cooperation.game import Match, Script, Tampering
 from cooperation.lessons import lessons
 from cooperation.messages import Messages, with_end
 from cooperation.models import Sizes, Training
@@ -252,7 +252,9 @@ def play_all(network_pair, dialogs, images, rows, script=None):
         return np.zeros(len(guess))
 
     script = script or Script.silent(len(rows))
-    game = play(questioner, answerer, dialogs.captions[rows], images[rows], rows, 1, script, Tampering(), rank)
+    game = Match(
+        questioner, answerer, dialogs.captions[rows], images[rows], rows, 1, script, Tampering(), rank
+    ).finish()
     return game, np.stack(guesses, 1)
 
 
@@ -304,7 +306,7 @@ def test_eight_dialogs_are_learnt_by_heart(regime):
     questioner = QuestionerPlayer(pair[0], VOCABULARY, reading)
     answerer = AnswererPlayer(pair[1], VOCABULARY, reading)
     ranker = Ranker(images)
-    game = play(
+    game = Match(
         questioner,
         answerer,
         dialogs.captions,
@@ -314,10 +316,10 @@ def test_eight_dialogs_are_learnt_by_heart(regime):
         human,
         Tampering(),
         lambda guess: ranker.rank(guess, np.arange(8)),
-    )
+    ).finish()
     # The round regime never trains the guess after the last fact.
     assert (game.ranks[:, :10] == 0).mean() > 0.9
-    game = play(
+    game = Match(
         questioner,
         answerer,
         dialogs.captions,
@@ -327,6 +329,6 @@ def test_eight_dialogs_are_learnt_by_heart(regime):
         Script.silent(8),
         Tampering(),
         lambda guess: ranker.rank(guess, np.arange(8)),
-    )
+    ).finish()
     spoken = [game.question_said[row].lists() == human.questions[row].lists() for row in range(8)]
     assert sum(spoken) >= 6

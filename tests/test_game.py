@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cooperation.bots.scripted import ConstantQuestioner, OracleAnswerer, OracleQuestioner
 from cooperation.conditions import Condition
-from cooperation.game import Match, Script, Tampering, delivered, join_games, own, play, play_branching
+from cooperation.game import Match, Script, Tampering, delivered, join_games, own, play_branching
 from cooperation.interventions import Partners
 from cooperation.messages import Messages, stack_rounds
 from cooperation.ranking import Ranker
@@ -64,7 +64,7 @@ def games(questioner, answerer, done=None, script=None, dialogs=None, rank=None)
     rows = np.arange(len(CANDIDATES)) if dialogs is None else dialogs
     captions = Messages.of([[3, 4, 5]] * len(rows))
     ranker = Ranker(CANDIDATES)
-    return play(
+    return Match(
         questioner,
         answerer,
         captions,
@@ -74,7 +74,7 @@ def games(questioner, answerer, done=None, script=None, dialogs=None, rank=None)
         script or Script.silent(len(rows)),
         done or Tampering(),
         rank or (lambda guess: ranker.rank(guess, rows)),
-    )
+    ).finish()
 
 
 def percentiles(ranks):

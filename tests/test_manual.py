@@ -23,7 +23,7 @@ from cooperation.commands import figure as figure_command
 from cooperation.commands import intervene
 from cooperation.figures import save
 from cooperation.files import InputError
-from cooperation.game import Script, own, play
+from cooperation.game import Match, Script, own
 from cooperation.interventions import Where
 from cooperation.manual import (
     RULES,
@@ -204,7 +204,7 @@ def test_an_oracle_lied_to_guesses_the_image_that_the_lie_names():
     letters = Vocabulary.of([*"abcde", "UNK"])
     manual = parse_manual({"dialog": 7, "answers": {"exchange": ["a b"]}}, "here")
     ranker, truth, named = Ranker(candidates), 7, 27
-    game = play(
+    game = Match(
         OracleQuestioner(candidates, 5),
         OracleAnswerer(candidates, 5),
         Messages.of([[1]]),
@@ -214,7 +214,7 @@ def test_an_oracle_lied_to_guesses_the_image_that_the_lie_names():
         Script.silent(1),
         tampering(manual, {}, letters, own),
         lambda guess: ranker.rank(guess, np.array([truth])),
-    )
+    ).finish()
     assert letters.decode(game.answer_said[0, 0].tokens) == "c b a"
     assert letters.decode(game.answer_heard[0, 0].tokens) == "c a b"
     nearer = np.linalg.norm(candidates - candidates[named], axis=1)

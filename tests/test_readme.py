@@ -16,7 +16,7 @@ import numpy as np
 import yaml
 from cooperation.bots.scripted import OracleAnswerer, OracleQuestioner
 from cooperation.configuration import read
-from cooperation.game import Script, play
+from cooperation.game import Match, Script
 from cooperation.messages import Messages
 from cooperation.readings import READINGS, tampering
 from cooperation.text import Vocabulary
@@ -32,7 +32,7 @@ def rank(guesses):
 for reading in READINGS.values():
     done = tampering(condition, reading, Vocabulary.of(["no", "yes", "UNK"]))
     bots = OracleQuestioner(images, 2), OracleAnswerer(images, 2)
-    game = play(*bots, Messages.of([[1]] * 128), images, rows, 1, Script.silent(128), done, rank)
+    game = Match(*bots, Messages.of([[1]] * 128), images, rows, 1, Script.silent(128), done, rank).finish()
     print(game.answer_said.lengths.min(), game.answer_heard.lengths.max(), *game.ranks[:, 10])
 """
 

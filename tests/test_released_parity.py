@@ -15,7 +15,7 @@ import torch
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
 from cooperation.bots.player import AnswererPlayer, QuestionerPlayer
 from cooperation.facts import bare, marked
-from cooperation.game import Script, Tampering, delivered, play
+from cooperation.game import Match, Script, Tampering, delivered
 from cooperation.interventions import NegateExact
 from cooperation.lessons import lessons
 from cooperation.messages import Messages, stack_rounds
@@ -102,7 +102,7 @@ def played(condition: str, reads, *, speak: bool):
         guesses.append(guess)
         return ranker.rank(guess, rows)
 
-    game = play(
+    game = Match(
         QuestionerPlayer(network(QuestionerNetwork, "qbot"), words, reads(words)),
         AnswererPlayer(network(AnswererNetwork, "abot"), words, reads(words)),
         caption,
@@ -112,7 +112,7 @@ def played(condition: str, reads, *, speak: bool):
         script,
         Tampering(**tampering),
         rank,
-    )
+    ).finish()
     return game, np.stack(guesses, 1)
 
 

@@ -75,33 +75,30 @@ class Game:
     ranks: npt.NDArray[np.float64]
 
 
+@dataclass
 class Match:
-    """A game of one batch of dialogs, as far as it has come.
+    """A game of one batch of dialogs, as far as it has come: from the beginning, `finish` plays all of it.
 
     captions: [dialogs, length]; images: what the answerer sees, [dialogs, features]; dialogs: the image ids that
     randomness is keyed by; rank: guesses [dialogs, features] → ranks [dialogs].
     """
 
-    def __init__(
-        self,
-        questioner: Questioner,
-        answerer: Answerer,
-        captions: Messages,
-        images: Floats,
-        dialogs: npt.NDArray[np.int64],
-        seed: int,
-        script: Script,
-        tampering: Tampering,
-        rank: Rank,
-    ) -> None:
-        self.questioner, self.answerer = questioner, answerer
-        self.images, self.dialogs, self.seed, self.rank = images, dialogs, seed, rank
-        self.script, self.tampering = script, tampering
-        self.caption = tampering.caption(captions, Where(seed, "caption", dialogs, 0))
-        questioner.begin(self.caption)
-        answerer.begin(self.caption)
-        answerer.see(images)
-        self.ranks = list(script.ranks.T) or [rank(questioner.guess())]
+    questioner: Questioner
+    answerer: Answerer
+    captions: Messages
+    images: Floats
+    dialogs: npt.NDArray[np.int64]
+    seed: int
+    script: Script
+    tampering: Tampering
+    rank: Rank
+
+    def __post_init__(self) -> None:
+        self.caption = self.tampering.caption(self.captions, Where(self.seed, "caption", self.dialogs, 0))
+        self.questioner.begin(self.caption)
+        self.answerer.begin(self.caption)
+        self.answerer.see(self.images)
+        self.ranks = list(self.script.ranks.T) or [self.rank(self.questioner.guess())]
         self.rounds: list[tuple[Messages, Messages, Messages, Messages]] = []
 
     def play_round(self) -> None:
@@ -147,25 +144,10 @@ class Match:
         return Game(self.caption, asked, heard, answered, replied, np.stack(self.ranks, 1))
 
 
-def play(
-    questioner: Questioner,
-    answerer: Answerer,
-    captions: Messages,
-    images: Floats,
-    dialogs: npt.NDArray[np.int64],
-    seed: int,
-    script: Script,
-    tampering: Tampering,
-    rank: Rank,
-) -> Game:
-    """Play one batch of dialogs for ten rounds; see `Match`."""
-    return Match(questioner, answerer, captions, images, dialogs, seed, script, tampering, rank).finish()
-
-
 def play_branching(match: Match, branches: Sequence[Tampering]) -> list[Game]:
     """Finish a match, and every branch of it: tampered with from its start on, it is this match until then.
 
-    So a branch costs its own rounds. The bots must be such that a shallow copy stands where they stand.
+    So a branch costs its own rounds.
     """
     branched: dict[int, Game] = {}
     for number in range(1, ROUNDS + 1):

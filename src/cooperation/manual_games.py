@@ -11,7 +11,7 @@ from cooperation.bots.player import AnswererPlayer, QuestionerPlayer
 from cooperation.checkpoint import Checkpoint
 from cooperation.facts import FORMATS
 from cooperation.files import InputError
-from cooperation.game import Game, Script, Tampering, join_games, play
+from cooperation.game import Game, Match, Script, Tampering, join_games
 from cooperation.manual import Manual, interventions
 from cooperation.messages import Floats, Messages, concatenate
 from cooperation.playing import changed
@@ -69,7 +69,7 @@ def _games(checkpoint: Checkpoint, dialogs: Dialogs, images: Floats, reading: Re
 
     def game(row: int, done: Tampering) -> Game:
         rows = np.array([row])
-        return play(
+        return Match(
             questioner,
             answerer,
             dialogs.captions[rows],
@@ -79,7 +79,7 @@ def _games(checkpoint: Checkpoint, dialogs: Dialogs, images: Floats, reading: Re
             Script.silent(1),
             done,
             lambda guesses: ranker.rank(guesses, rows),
-        )
+        ).finish()
 
     return game
 

@@ -121,6 +121,7 @@ def with_end(messages: Messages, eos: int) -> Messages:
 class Questioner(Protocol):
     """Knows a caption, asks, and guesses the image (Q-bot). One object plays one batch of dialogs.
 
+    What it keeps is replaced, never changed in place, so that its shallow copy can go on from where it stands.
     Messages that are asked or answered end with EOS unless they were cut at the token limit.
     """
 
@@ -138,7 +139,7 @@ class Questioner(Protocol):
 
 
 class Answerer(Protocol):
-    """Sees the image and answers (A-bot). One object plays one batch of dialogs."""
+    """Sees the image and answers (A-bot). One object plays one batch of dialogs; it keeps things as a questioner."""
 
     def begin(self, captions: Messages) -> None:
         """Start a batch of dialogs from their captions [dialogs, length]: fact 0."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from cooperation.bots.scripted import AskingOracle, HeedingOracle
 from cooperation.conditions import ORACLE_CONDITIONS, Condition
-from cooperation.game import Script, play
+from cooperation.game import Match, Script
 from cooperation.messages import Messages
 from cooperation.playing import as_result, tampering_of
 from cooperation.provenance import software
@@ -39,7 +39,7 @@ def _play(name: str, condition: Condition, control: Result | None) -> Result:
     ranker = Ranker(candidates)
     dialogs = Dialogs(rows.astype(np.int64), _captions(), *[Messages.of([])] * 2)
     script = Script.silent(DIALOGS)
-    game = play(
+    game = Match(
         AskingOracle(candidates, BASE, VOCABULARY.ids["which"]),
         HeedingOracle(candidates, BASE, VOCABULARY.ids["which"]),
         dialogs.captions,
@@ -49,7 +49,7 @@ def _play(name: str, condition: Condition, control: Result | None) -> Result:
         script,
         tampering_of(condition, READINGS[READING], VOCABULARY, dialogs, candidates, script, control, SEED),
         lambda guesses: ranker.rank(guesses, rows),
-    )
+    ).finish()
     named = {"dataset": "scripted", "model": "scripted", "seed": SEED, "reading": READING, "condition": name}
     features = {"features": "unit vectors, equally far from each other", "candidates": DIALOGS}
     return as_result(game, dialogs, condition, named | features | software() | {"device": "cpu"})
