@@ -138,6 +138,16 @@ def test_impossible_settings(name):
         Encoding(**{name: 0})
 
 
+def test_a_threshold_that_no_word_reaches_is_refused(tmp_path, monkeypatch, capsys):
+    train, val = write_json(tmp_path / "t.json", document()), write_json(tmp_path / "v.json", document("val", (5,)))
+    out = tmp_path / "d.h5"
+    with pytest.raises(SystemExit) as caught:
+        run(monkeypatch, "encode", "--train", train, "--val", val, "--out", out, "--threshold", 100_000)
+    assert caught.value.code == 2
+    assert "threshold: no word is seen 100,000 times; choose a smaller one" in capsys.readouterr().err
+    assert not out.exists()
+
+
 def test_dialogs_left_out_are_counted_in_the_file(tmp_path, monkeypatch, capsys):
     short = document("train", (7, 3))
     del short["data"]["dialogs"][0]["dialog"][6:]

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
+from cooperation.files import InputError
 from cooperation.messages import Messages, Rows
 from cooperation.preparation import Encoding
 from cooperation.store import PARTS, Dialogs
@@ -53,6 +54,8 @@ def encode(splits: Mapping[str, VisDial], settings: Encoding) -> tuple[Vocabular
     counted = settings.count_words_in.split("+")
     words = sum((part.words() for split in counted for part in parts[split].values()), Counter[str]())
     vocabulary = keep_words(words, settings.threshold)
+    if len(vocabulary.words) == 1:
+        raise InputError(f"threshold: no word is seen {settings.threshold:,} times; choose a smaller one")
     dialogs, counts = {}, dict(asdict(settings))
     for split, visdial in splits.items():
         dialogs[split] = Dialogs(
