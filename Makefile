@@ -56,7 +56,7 @@ bench: .venv/installed
 	OMP_WAIT_POLICY=PASSIVE python benchmarks/bench.py --out reports/benchmarks
 	cp reports/benchmarks.csv reports/benchmarks.md docs/
 
-# What the whole paper costs, tried at its full size with made-up data; 10 GB of disk for some twenty minutes.
+# What the whole paper costs, tried at its full size with made-up data; 10 GB of disk for an hour.
 scale: .venv/installed
 	OMP_WAIT_POLICY=PASSIVE python benchmarks/scale.py --out reports/scale
 	cp reports/scale.csv reports/scale.md docs/

@@ -44,8 +44,7 @@ if experiment.weights and TALKERS:
     include: "workflow/rules/weights.smk"
 
 
-# Worlds are this workflow with another configuration, which has no worlds of its own.
-if experiment.worlds and experiment.dataset not in experiment.worlds:
+if experiment.controlled:
 
     include: "workflow/rules/controls.smk"
 

@@ -3,8 +3,8 @@
     python benchmarks/scale.py [--small] [--folder /tmp] [--out reports/scale]
 
 Runs the package's own commands on files of VisDial 0.9's and COCO's size (10 GB in a temporary folder that is removed),
-training for 200 steps and playing for one batch; measures seconds and peak memory of each, how costs grow when the
-number of dialogs doubles, and from these what every rule costs in all.
+training for 200 steps (round updates: a few) and playing for one batch; measures seconds and peak memory of each, how
+costs grow when the number of dialogs doubles, and from these what every rule costs in all.
 """
 
 import argparse
@@ -236,8 +236,8 @@ def growth(shape: Shape) -> Iterator[dict[str, Any]]:
             yield {"what": name, "times": times, "dialogs": number, "seconds": seconds, "MiB": memory / 2**20}
 
 
-def rates(shape: Shape, commands: Commands) -> dict[str, float]:
-    """Seconds a dialog of each kind of game and of ranking among all candidates, in this process."""
+def rates(shape: Shape, commands: Commands, batch: int) -> dict[str, float]:
+    """Seconds a dialog of training, of each kind of game, and of ranking among all candidates."""
     size = shape.size
     words = made_up.vocabulary(size.words)
     chatting = made_up.chatting(made_up.bots(words, size.features, size.sizes), words)
@@ -260,7 +260,8 @@ def rates(shape: Shape, commands: Commands) -> dict[str, float]:
         "ranking": (lambda: ranker.rank(guesses, np.arange(len(guesses))), len(guesses)),
     }
     steps = commands.seconds["train dialog"] - commands.seconds["train dialog a few"]
-    found = {"training, dialog": max(steps, 0) / shape.steps / Training().batch}
+    found = {"training, dialog": max(steps, 0) / shape.steps / batch}
+    log(f"training, dialog: {shape.steps * batch / max(steps, 1):,.1f} dialogs/s")
     for name, (run, done) in runs.items():
         found[name] = timing.synchronised(run) / done
         log(f"{name}: {1 / found[name]:,.1f} dialogs/s")
@@ -289,7 +290,7 @@ def main() -> None:
         commands.seconds,
         commands.memory,
         disk,
-        rates(shape, commands),
+        rates(shape, commands, experiment.data.training["dialog"].batch),
         gemm,
         shape.pictures,
         shape.steps,

@@ -214,7 +214,8 @@ def playing(size: Size) -> Iterator[Work]:
     yield Work("playing", setting, "dialogs", len(dialogs), flop, whole, plain, size.turns)
     first = slice(5)
     script = Script(game.question_said[:, first], game.answer_said[:, first], game.ranks[:, :6])
-    match = players.match(silent)
+    # With bots of its own, for others play in between.
+    match = players.match(silent).fork(Tampering())
     for _ in range(5):
         match.play_round()
     for start, run in (

@@ -11,9 +11,8 @@ CONFIG = {
             "none": {},
             **{f"caption-p{p}": {"channel": "caption", "p": p} for p in (0.2, 0.4, 0.6, 0.8)},
             "image-from5": {"channel": "image", "start": 5},
-            **{
-                f"{name}-from5-p0.8": {"channel": name, "p": 0.8, "start": 5} | HUMAN for name in ("question", "answer")
-            },
+            "question-from5-p0.8": {"channel": "question", "p": 0.8, "start": 5, "script": "questions"},
+            "answer-from5-p0.8": {"channel": "answer", "p": 0.8, "start": 5} | HUMAN,
         },
         "round": {"none": {}, "negation-from1": {"channel": "negation"} | HUMAN},
     },

@@ -16,6 +16,7 @@ from cooperation.bootstrap import (
     resampled_means,
     simultaneous_margins,
 )
+from cooperation.files import InputError
 from cooperation.results import write_result
 
 
@@ -80,6 +81,12 @@ def test_resampled_means_of_a_constant_and_of_paired_columns():
     means = resampled_means(values, 500)
     assert means[:, 2] == pytest.approx(50)
     assert means[:, 1] - means[:, 0] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("given", "said"), [({"seed": -1}, "--seed: -1"), ({"resamples": 0}, "--resamples: 0")])
+def test_what_cannot_be_drawn_is_bad_input(given, said):
+    with pytest.raises(InputError, match=said):
+        resampled_means(np.ones((3, 1)), **given)
 
 
 def test_resampled_means_depend_on_the_seed_but_not_on_the_threads():

@@ -126,6 +126,37 @@ def test_no_room_is_missing_too(monkeypatch, capsys):
     assert wrong[0].endswith("make room")
 
 
+def test_what_is_extracted_already_needs_no_more_room(monkeypatch, capsys, here):
+    album(here / "data/real/raw/val2014.zip", {n: jpeg(picture(n)) for n in range(4)})
+    first = line(check(monkeypatch, capsys, settings())[1], "disk")
+    assert "at least 131,072 bytes" in first
+    (here / "data/real/fc7_val_1of2.h5").write_bytes(bytes(2 * 4096 * 4))
+    assert "at least 98,304 bytes" in line(check(monkeypatch, capsys, settings())[1], "disk")
+    (here / "data/real/fc7_val_2of2.h5").write_bytes(bytes(10**6))
+    assert "at least 0 bytes" in line(check(monkeypatch, capsys, settings())[1], "disk")
+
+
+def test_what_another_job_finishes_meanwhile_is_there(monkeypatch, capsys, here):
+    path, real = here / "data/real/raw/val2014.zip", preflight.size_of
+
+    def finishing(partial):
+        if partial.name == ".val2014.zip.part":
+            album(path, {1: jpeg(picture(1))})
+        return real(partial)
+
+    monkeypatch.setattr(preflight, "size_of", finishing)
+    code, lines, _ = check(monkeypatch, capsys, settings())
+    assert code == 0
+    assert line(lines, "val2014.zip").startswith("val2014.zip: found")
+
+
+def test_a_users_file_that_went_after_its_check_is_not_missed(monkeypatch, capsys, here):
+    (here / "data/real/raw/val2014.zip.ready").touch()
+    code, lines, _ = check(monkeypatch, capsys, settings(files={"val2014.zip": "gone.zip"}))
+    assert code == 0
+    assert "deleted after its check" in line(lines, "val2014.zip")
+
+
 AUTHORS = {"data": "visdial_data.h5", "params": "visdial_params.json", "images": "data_img.h5"}
 
 

@@ -198,6 +198,8 @@ D = ("conditions", "dialog")
         ((*D, "new"), {"channel": "answer", "p": 0}, ["conditions.dialog.new", "p", "answer", "above 0"]),
         ((*D, "new"), {"channel": "image", "script": "dialog"}, ["conditions.dialog.new", "script", "image"]),
         ((*D, "HUMAN"), {}, ["conditions.dialog", "'HUMAN'", "'human'", "case"]),
+        (("datasets", "Miniature"), {"source": "miniature"}, ["datasets", "'miniature'", "'Miniature'", "case"]),
+        ((*M, "manual"), ["a/figure_x.yaml", "a/figure_X.yaml"], ["datasets.miniature.manual", "case"]),
         (("seeds",), [-1], ["seeds", "-1", "from 0 to"]),
         (("seeds",), [2**31], ["seeds", "from 0 to 2,147,483,647"]),
         (("readings",), "written", ["readings", "texts", "[written]"]),
@@ -254,6 +256,30 @@ def test_what_is_not_the_files_to_set_is_no_choice():
     choices = str(error.value).partition("choose from ")[2].split(", ")
     assert {"epochs", "batch"} < set(choices)
     assert not {"regime", "seed"} & set(choices)
+
+
+def test_manual_files_count_where_they_are_played(tmp_path, monkeypatch):
+    config = changed(("conditions", "dialog"), None)
+    for path in ("paper/published.csv", "paper/claims.csv", "workflow/controls.csv"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
+    monkeypatch.chdir(tmp_path)
+    check_given(read(config))
+    # A world of the controls has no controls of its own.
+    (tmp_path / "workflow/controls.csv").unlink()
+    check_given(read({**config, "dataset": "nothing"}))
+
+
+def test_what_is_made_of_a_users_files_is_enough(tmp_path, monkeypatch):
+    for path in ("paper/published.csv", "paper/claims.csv", "workflow/controls.csv", "data/genuine/dialogs.h5"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
+    monkeypatch.chdir(tmp_path)
+    config = {**changed(("datasets", "genuine", "files", "dialogs"), "gone.json"), "dataset": "genuine"}
+    with pytest.raises(InputError, match=r"gone\.json"):
+        check_given(read(config))
+    (tmp_path / "data/genuine/features.h5").touch()
+    check_given(read(config))
 
 
 NO_RULE_MAKES = {

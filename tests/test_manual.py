@@ -409,7 +409,6 @@ def test_several_interventions_in_one_go(folder, tmp_path):
         (["--image-id", 7, "--answer", "no"], "3=text"),
         (["--image-id", 7, "--answer", "11=no"], "1 to 10"),
         (["--image-id", 7, "--answer", "3=no", "--answer", "3=yes"], "round 3 is there twice"),
-        (["--image-id", 7, "--question", "3= "], "puts nothing in place"),
         (["--rule", "worst rank by caption", "--answer", "3=no"], "as --control"),
         (["--rule", RULES[0], "--noise-image"], "control"),
         (["--image-id", 8, "--noise-image"], "image 8"),

@@ -147,6 +147,37 @@ def test_late_conditions_are_the_same_in_the_controls_process_and_in_their_own(p
         assert (read_result(files[0]).question_said.lengths > 0).all()
 
 
+@pytest.mark.parametrize(
+    ("condition", "words", "what"),
+    [
+        ("human={script: dialog}", (), "condition"),
+        ("bare={facts: bare}", (), "condition"),
+        ("none={}", ("--candidates", 3), "dialogs"),
+    ],
+)
+def test_another_game_is_no_control(play, condition, words, what):
+    assert play("--condition", condition, *words, out="other")[0] == 0
+    name = condition.partition("=")[0]
+    late = ("--condition", "late={channel: image, start: 3}")
+    code, (*_, line) = play("--control", f"other/{name}.h5", *late)
+    assert code == 2
+    assert f"its {what} is not that of this game" in line
+
+
+def test_names_that_differ_in_case_alone_are_refused(play):
+    code, (line,) = play("--condition", "a={}", "--condition", "A={channel: image}")
+    assert code == 2
+    assert "'a' and 'A' differ in case alone" in line
+
+
+@pytest.mark.parametrize(("reading", "code"), [("written", 2), ("released", 0)])
+def test_a_question_that_nobody_heeds_is_no_channel(play, reading, code):
+    settings = "deaf={channel: question, script: dialog}"
+    found, lines = play("--condition", settings, "--reading", reading)
+    assert found == code
+    assert code == 0 or "nobody heeds what the answerer hears" in lines[-1]
+
+
 def test_the_control_is_nothing_else(play):
     code, (line,) = play("--condition", "none={channel: image}")
     assert code == 2

@@ -170,8 +170,10 @@ def test_an_edit_of_what_all_are_made_of_redoes_all(project):
     path = project.folder / "src/cooperation/settings.py"
     before = path.read_text()
     path.write_text(before + "\n# An edit.\n")
-    jobs = project.jobs()
-    path.write_text(before)
+    try:
+        jobs = project.jobs()
+    finally:
+        path.write_text(before)
     made_of = {"miniature": 1, "encode": 1, "extract": 2, "normalise": 1, "train": 2, "play": 11, "intervene": 1}
     assert {rule: count for rule, count in jobs.items() if rule in made_of} == made_of
     assert set(REPORTING) <= set(jobs)

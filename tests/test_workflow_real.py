@@ -257,7 +257,7 @@ def test_a_users_file_outlives_another_try_of_its_rule(visdial):
     assert visdial.snakemake(note).returncode == 0
 
 
-def test_what_cannot_be_had_stops_the_run_before_any_other_job(served, tmp_path):
+def test_what_cannot_be_had_stops_the_run_before_anything_is_made(served, tmp_path):
     config = json.loads(json.dumps(served.config))
     config["datasets"]["visdial_0.9"]["files"] = {served.weights.name: "nowhere.pth"}
     project = Project(tmp_path, config)

@@ -7,6 +7,9 @@ from math import exp, factorial, sqrt
 import numpy as np
 import numpy.typing as npt
 
+from cooperation.files import InputError
+from cooperation.settings import check_seed
+
 RESAMPLES = 10_000
 LEVEL = (2.5, 97.5)
 """Percentiles of the resampled means that bound the interval."""
@@ -32,6 +35,9 @@ def resampled_means(
     centred first, so that single precision suffices. The result depends on `seed`, not on `threads` (default:
     `allowed_threads`).
     """
+    check_seed(seed, "--seed")
+    if resamples < 1:
+        raise InputError(f"--resamples: {resamples} is too small; choose at least 1")
     rows = len(values)
     centre = values.mean(0, dtype=np.float64)
     centred = (values - centre).astype(np.float32)

@@ -4,6 +4,7 @@ Needs nothing but the standard library, since the Snakefile reads it.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cooperation.files import InputError
@@ -85,6 +86,15 @@ def check_name(name: object, place: str, what: str = "condition") -> None:
     """Refuse what can't name a condition (or another thing): it becomes part of a path."""
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise InputError(f"{place}: {name!r} is no name for a {what}; use letters, digits, '.', '_', '-'")
+
+
+def check_apart(names: Iterable[str], place: str) -> None:
+    """Refuse names that differ in case alone: their files would be one on a disk that doesn't tell case apart."""
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault(name.lower(), name)
+        if other != name:
+            raise InputError(f"{place}: {other!r} and {name!r} differ in case alone; rename one of them")
 
 
 def check_control_settings(name: str, condition: Condition, place: str) -> None:

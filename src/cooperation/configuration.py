@@ -6,7 +6,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cooperation.conditions import CONTROL, READINGS, Condition, Playing, check_control_settings, check_name
+from cooperation.conditions import (
+    CONTROL,
+    READINGS,
+    Condition,
+    Playing,
+    check_apart,
+    check_control_settings,
+    check_name,
+)
 from cooperation.files import InputError
 from cooperation.models import MODELS, Sizes, Training
 from cooperation.preparation import Encoding, Extraction, Genuine, Normalisation, Patience, Source, World
@@ -54,6 +62,16 @@ class Experiment:
     weights: tuple[float, ...] = ()
     worlds: tuple[str, ...] = ()
     control_conditions: Mapping[str, Condition] = field(default_factory=dict)
+
+    @property
+    def manual(self) -> Mapping[str, str]:
+        """Name of a figure → file of its manual intervention; the bots of the model `dialog` play them."""
+        return self.data.manual if "dialog" in self.conditions else {}
+
+    @property
+    def controlled(self) -> bool:
+        """Whether there are worlds to run: they are this workflow with another data set, which has none of its own."""
+        return bool(self.worlds) and self.dataset not in self.worlds
 
     def plays(self, model: str, reading: str, condition: str) -> bool:
         """Whether a condition is played under a reading: one that sets the facts apart belongs to the first alone."""
@@ -114,6 +132,7 @@ def read(config: Mapping[str, Any]) -> Experiment:
     }
     for name in found:
         check_name(name, "datasets", "data set")
+    check_apart(found, "datasets")
     known(config["dataset"], found, "dataset")
     data = found[config["dataset"]]
     readings = _list(config["readings"], str, "readings", "[written]")
@@ -153,19 +172,21 @@ def absent(path: str | Path, key: str) -> str:
 def check_given(experiment: Experiment) -> None:
     """Refuse, as an `InputError`, an experiment whose files that no rule makes are not there.
 
-    Snakemake looks for them only where what is made of them is to be made.
+    Snakemake looks for them only where what is made of them is to be made. So do we for those that may be too large
+    to come along with a clone.
     """
-    place = f"datasets.{experiment.dataset}"
-    for name in GIVEN[experiment.data.source]:
-        path = experiment.data.files[name]
-        if not Path(path).exists():
-            raise InputError(absent(path, f"{place}.files.{name}"))
-    for path in experiment.data.manual.values():
+    place, made = f"datasets.{experiment.dataset}", Path("data", experiment.dataset)
+    if not all((made / name).exists() for name in ("dialogs.h5", "features.h5")):
+        for name in GIVEN[experiment.data.source]:
+            path = experiment.data.files[name]
+            if not Path(path).exists():
+                raise InputError(absent(path, f"{place}.files.{name}"))
+    for path in experiment.manual.values():
         if not Path(path).is_file():
             raise InputError(
                 f"{path}: no such file; write it, as paper/manual/README.md says, or correct {place}.manual"
             )
-    for path in (*PAPER, *([EXPECTED] if experiment.worlds else [])):
+    for path in (*PAPER, *([EXPECTED] if experiment.controlled else [])):
         if not Path(path).is_file():
             raise InputError(f"{path}: no such file, but it is a part of this project; git checkout -- {path}")
 
@@ -230,6 +251,7 @@ def _manual(given: Any, place: str) -> Mapping[str, str]:
         if name[1] in found:
             raise InputError(f"{place}: {path!r} and {found[name[1]]!r} are the same figure; rename one of them")
         found[name[1]] = path
+    check_apart(found, place)
     return found
 
 
@@ -286,12 +308,9 @@ def _conditions(given: Any, above: str = "conditions") -> Mapping[str, Mapping[s
             raise InputError(f"{place}: {CONTROL!r} is missing, with which all others are compared; add it")
         found[model] = {name: checked(Condition, given, f"{place}.{name}") for name, given in conditions.items()}
         check_control_settings(CONTROL, found[model][CONTROL], f"{place}.{CONTROL}")
+        check_apart(found[model], place)
         for name in found[model]:
             check_name(name, place)
-            # They name files, which may be one on a disk that doesn't tell case apart.
-            alike = [other for other in found[model] if other.lower() == name.lower() and other != name]
-            if alike:
-                raise InputError(f"{place}: {name!r} and {alike[0]!r} differ in case alone; rename one of them")
             facts = found[model][name].facts
             if Condition(facts=facts) not in found[model].values():
                 raise InputError(

@@ -11,7 +11,7 @@ from requests.adapters import HTTPAdapter
 from tqdm import tqdm
 from urllib3.util import Retry
 
-from cooperation.files import InputError, reachable, write_text
+from cooperation.files import InputError, reachable, size_of, write_text
 from cooperation.preparation import Patience, Source
 
 # A transfer that breaks off loses the block that it was in.
@@ -78,11 +78,11 @@ def _fetch(address: str, partial: Path, source: Source, patience: Patience) -> N
     with _session(patience) as session:
         failures = 0
         while True:
-            before = _size(partial)
+            before = size_of(partial)
             try:
                 return _transfer(session, address, partial, source, patience.timeout)
             except _TransferError as error:
-                failures = 0 if _size(partial) > before else failures + 1
+                failures = 0 if size_of(partial) > before else failures + 1
                 if failures >= patience.tries:
                     raise InputError(f"{address}: {error}, {failures} times in a row") from error
                 time.sleep(min(patience.pause * 2 ** (failures - 1), LONGEST_PAUSE))
@@ -109,7 +109,7 @@ def _session(patience: Patience) -> requests.Session:
 
 
 def _transfer(session: requests.Session, address: str, partial: Path, source: Source, timeout: float) -> None:
-    start = _size(partial)
+    start = size_of(partial)
     if source.size and start == source.size:
         return  # stopped between the last byte and the check
     headers = _headers(partial, start, source)
@@ -173,7 +173,7 @@ def _check(path: Path, source: Source, place: str, remedy: str) -> str:
     remedy = remedy and f"; {remedy}"
     if not path.is_file():
         raise InputError(f"{place}: no such file{remedy}")
-    size = _size(path)
+    size = size_of(path)
     if source.size and size != source.size:
         raise InputError(f"{place}: {size:,} bytes instead of {source.size:,}{remedy}")
     digest = hashlib.sha256()
@@ -185,10 +185,6 @@ def _check(path: Path, source: Source, place: str, remedy: str) -> str:
     if not found.startswith(source.sha256):
         raise InputError(f"{place}: its sha256 is {found}, {source.stated} is {source.sha256}{remedy}")
     return found
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
 
 
 def _tag(partial: Path) -> Path:

@@ -145,3 +145,10 @@ def write_text(path: Path, text: str) -> None:
     """Write `text` as UTF-8, whole or not at all."""
     with written_whole(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def size_of(path: Path) -> int:
+    """Bytes of a file; 0 where there is none, or none any more."""
+    with suppress(FileNotFoundError):
+        return path.stat().st_size
+    return 0

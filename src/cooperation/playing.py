@@ -12,10 +12,10 @@ from tqdm import tqdm
 
 from cooperation.bots.player import AnswererPlayer, QuestionerPlayer
 from cooperation.checkpoint import Checkpoint
-from cooperation.conditions import Condition, Playing
+from cooperation.conditions import Condition
 from cooperation.facts import FORMATS
 from cooperation.files import InputError
-from cooperation.game import Game, Match, Script, Tampering, join_games, play_branching
+from cooperation.game import Game, Match, Script, Tampering, join_games, own, play_branching
 from cooperation.interventions import Partners
 from cooperation.messages import ROUNDS, Floats, Messages, widened, with_end
 from cooperation.ranking import Ranker
@@ -26,19 +26,15 @@ from cooperation.text import Vocabulary
 
 
 class Games:
-    """The games of two bots about the first images, each guess ranked among these.
+    """The games of two bots about images, each guess ranked among these, so many dialogs played at a time.
 
     images: [dialogs, features], in the dialogs' order.
     """
 
-    def __init__(
-        self, checkpoint: Checkpoint, dialogs: Dialogs, images: Floats, reading: Reading, playing: Playing
-    ) -> None:
-        self.checkpoint, self.reading, self.batch = checkpoint, reading, playing.batch
-        self.ranker = Ranker(
-            images[: playing.candidates], checkpoint.device, checkpoint.questioner.span().cpu().numpy()
-        )
-        self.dialogs, self.images = dialogs[np.arange(len(self.ranker))], images
+    def __init__(self, checkpoint: Checkpoint, dialogs: Dialogs, images: Floats, reading: Reading, batch: int) -> None:
+        self.checkpoint, self.reading, self.batch = checkpoint, reading, batch
+        self.ranker = Ranker(images, checkpoint.device, checkpoint.questioner.span().cpu().numpy())
+        self.dialogs, self.images = dialogs, images
 
     def play(self, condition: Condition, control: Result | None = None) -> Game:
         """Play a condition; control: the game without tampering, where it needs that."""
@@ -95,6 +91,11 @@ def tampering_of(
 
     Swaps take what is said in other dialogs: by people, or by the bots in the control.
     """
+    if condition.channel == "question" and condition.script == "dialog" and reading.remembered is own:
+        raise InputError(
+            "the question is tampered with, but where people answer nobody heeds what the answerer hears, nor is it "
+            "remembered under this reading; leave script out"
+        )
     if condition.by == "noise":
         return tampering(condition, reading, vocabulary)
     said = {
@@ -115,8 +116,8 @@ def check_control(control: Result, checkpoint: Checkpoint, dialogs: Dialogs, rea
         ("model", control.attributes["model"], training["regime"]),
         ("seed", control.attributes["seed"], training["seed"]),
         ("reading", control.attributes["reading"], reading),
-        ("dialogs", control.image_ids.tolist(), dialogs.image_ids[: len(control.image_ids)].tolist()),
-        ("condition", json.loads(control.attributes["settings"])["channel"], "none"),
+        ("dialogs", control.image_ids.tolist(), dialogs.image_ids.tolist()),
+        ("condition", json.loads(control.attributes["settings"]), asdict(Condition())),
     ):
         if found != wanted:
             raise InputError(
@@ -154,7 +155,7 @@ def as_result(game: Game, dialogs: Dialogs, condition: Condition, attributes: Ma
     messages = (tokens > 0).sum(0)
     if condition.channel == "image":
         messages[condition.start :] += len(game.ranks)
-    if condition.channel != "none" and condition.p > 0 and not messages.any():
+    if condition.channel != "none" and not messages.any():
         raise InputError(
             f"the condition {attributes['condition']} tampered with nothing, which would look like robustness; "
             "check its channel, p and start, and that the bots say such words at all"

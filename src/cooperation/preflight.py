@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cooperation.archives import picture_names, read_json_text
 from cooperation.configuration import ARCHIVES, Dataset, absent
-from cooperation.files import InputError
+from cooperation.files import InputError, size_of
 from cooperation.hdf5 import opened, shape_of
 from cooperation.preparation import Source
 from cooperation.store import PARTS
@@ -58,15 +58,17 @@ def _download(name: str, data: Dataset, folder: Path) -> Input:
     source, path = data.downloads[name], folder / name
     if path.exists():
         return _found(name, path, source, "found")
+    if ready(path).exists():
+        return Input(name, path, "deleted after its check")
     if name in data.files:
         have = Path(data.files[name])
         if have.exists():
             return _found(name, have, source, "found, to be linked to")
         return Input(name, have, "missing", problem=f"{have}: no such file; correct its path in config.yaml")
-    if ready(path).exists():
-        return Input(name, path, "deleted after its check")
-    partial = path.with_name(f".{name}.part")
-    begun = partial.stat().st_size if partial.exists() else 0
+    begun = size_of(path.with_name(f".{name}.part"))
+    # Another job may just have finished it.
+    if not begun and path.exists():
+        return _found(name, path, source, "found")
     return Input(name, path, TO_COME, source.size, max(source.size - begun, 0))
 
 
@@ -135,7 +137,8 @@ def room(inputs: list[Input], folder: Path) -> tuple[int, int]:
     """Bytes that are needed for downloads and features, and bytes that are free where `folder` is."""
     needed = sum(found.to_come for found in inputs)
     if not (folder.parent / "features.h5").exists():
-        needed += sum(_feature_bytes(found) for found in inputs)
+        extracted = sum(size_of(shard) for shard in folder.parent.glob("fc7_*.h5"))
+        needed += max(sum(_feature_bytes(found) for found in inputs) - extracted, 0)
     place = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
     return needed, shutil.disk_usage(place).free
 

@@ -1,5 +1,5 @@
 # Figures 2 to 5: one dialog without and with a manual intervention, played by the bots of the first seed.
-MANUAL = experiment.data.manual if "dialog" in experiment.conditions else {}
+MANUAL = experiment.manual
 MANUAL_FIGURES = [
     f"{REPORT}/figure_{name}.{ending}"
     for name in MANUAL

@@ -35,11 +35,13 @@ def run(arguments: argparse.Namespace) -> None:
     inputs = inspect(name, data, folder)
     for found in inputs:
         print(_line(found))
-    if not inputs:
-        print(f"{name}: needs no files, they are made")
     needed, free = room(inputs, folder)
-    least = "at least " if any(found.state == TO_COME and not found.size for found in inputs) else ""
-    print(f"disk: {least}{needed:,} bytes for downloads and features, {free:,} free at {folder}")
+    if inputs:
+        least = "at least " if any(found.state == TO_COME and not found.size for found in inputs) else ""
+        print(f"disk: {least}{needed:,} bytes for downloads and features, {free:,} free at {folder}")
+    else:
+        print(f"{name}: needs no files, they are made")
+        print(f"disk: {free:,} bytes free at {folder}")
     print(f"GPU: {'; '.join(gpus()) or 'none seen by nvidia-smi, the networks will run on the CPU'}")
     problems = [found.problem for found in inputs if found.problem]
     if needed > free:

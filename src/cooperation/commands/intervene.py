@@ -99,8 +99,6 @@ def _by_round(given: list[str], flag: str) -> dict[int, Any]:
         number, equals, text = word.partition("=")
         if not equals or not number.strip().isdecimal():
             raise InputError(f"{flag}: {word!r} is not like 3=text, a round and what is put in place")
-        if not text.strip():
-            raise InputError(f"{flag}: {word!r} puts nothing in place; write a text behind =")
         if int(number) in found:
             raise InputError(f"{flag}: round {int(number)} is there twice; give it once")
         found[int(number)] = text

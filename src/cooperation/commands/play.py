@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from cooperation.commands.players import add_players, read_players
-from cooperation.conditions import CONTROL, Condition, Playing, check_control_settings, check_name
+from cooperation.conditions import CONTROL, Condition, Playing, check_apart, check_control_settings, check_name
 from cooperation.files import InputError
 from cooperation.game import Game
 from cooperation.plain_yaml import read_yaml
@@ -37,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     conditions = read_conditions(arguments.condition or ["none={}"])
+    batch = from_flags(Playing, arguments).batch
     players = read_players(arguments)
     checkpoint, dialogs = players.checkpoint, players.dialogs
     needing = [name for name, condition in conditions.items() if condition.needs_control]
@@ -55,9 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
             arguments.out / f"{name}.h5", as_result(game, dialogs, conditions[name], {**attributes, **made_of})
         )
 
-    games = Games(
-        checkpoint, dialogs, players.features.vectors, READINGS[arguments.reading], from_flags(Playing, arguments)
-    )
+    games = Games(checkpoint, dialogs, players.features.vectors, READINGS[arguments.reading], batch)
     branches = [name for name, condition in conditions.items() if condition.branches and CONTROL in conditions]
     if CONTROL in conditions:
         together = games.play_branching([conditions[name] for name in branches])
@@ -83,4 +82,5 @@ def read_conditions(given: list[str]) -> dict[str, Condition]:
         place = f"--condition {name}"
         found[name] = checked(Condition, read_yaml(settings, place), place)
         check_control_settings(name, found[name], place)
+    check_apart(found, "--condition")
     return found
