@@ -22,7 +22,9 @@ as two; for one GPU, not measured, {GPU / 1e12:.0f} TFLOP/s are assumed where ma
 and nothing is gained elsewhere. `benchmarks/gpu.sh` measures it. The downloads, 21 GB, come on top.
 """.strip()
 GROWTH = """
-Training and playing should take twice as long, ranking four times (all dialogs among all), in little more memory.
+Training and playing should take twice as long, in little more memory. Ranking compares all dialogs with all, which
+takes four times as long; but at a few thousand dialogs what is done once a dialog (bringing its guess into few
+dimensions, measuring its own picture exactly) still takes most of the time.
 """.strip()
 
 
