@@ -145,9 +145,16 @@ def test_small_pictures_of_several_sizes_or_too_small(tmp_path, sizes, words):
         extract(path, list(picture_names(path).values()), untrained(1)[0], Extraction("small"))
 
 
-@pytest.mark.parametrize("settings", [{"batch": 0}, {"workers": -1}, {"seed": -1}])
-def test_impossible_settings(settings):
-    with pytest.raises(InputError, match="choose a"):
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"batch": 0}, "batch: 0 is too small; choose at least 1"),
+        ({"workers": -1}, "workers: -1 is too small; choose at least 0"),
+        ({"seed": -1}, "seed: -1 is no seed; choose a whole number from 0"),
+    ],
+)
+def test_impossible_settings(settings, said):
+    with pytest.raises(InputError, match=said):
         Extraction(**settings)
 
 

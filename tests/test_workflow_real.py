@@ -265,6 +265,8 @@ def test_what_cannot_be_had_stops_the_run_before_anything_is_made(served, tmp_pa
     assert done.returncode != 0
     assert "cooperation check: nowhere.pth: no such file; correct its path" in done.stdout
     assert not [path for path in (tmp_path / "data").rglob("*") if path.is_file()]
+    # No other rule ran.
+    assert {path.name.partition("_")[0] for path in (tmp_path / "logs/visdial_0.9").iterdir()} == {"download"}
 
 
 @pytest.fixture(scope="module")
