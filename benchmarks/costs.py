@@ -24,7 +24,7 @@ and nothing is gained elsewhere. `benchmarks/gpu.sh` measures it. The downloads,
 GROWTH = """
 Training and playing should take twice as long, in little more memory. Ranking compares all dialogs with all, which
 takes four times as long; but at a few thousand dialogs what is done once a dialog (bringing its guess into few
-dimensions, measuring its own picture exactly) still takes most of the time.
+dimensions, measuring its own picture exactly) counts, too.
 """.strip()
 
 

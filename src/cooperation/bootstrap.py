@@ -48,10 +48,11 @@ def resampled_means(
     def work(worker: int) -> None:
         # Used again and again, since the first use of memory takes longer than drawing does.
         counts = np.empty((BLOCK, rows), np.float32)
-        for number, block in list(enumerate(blocks))[worker::workers]:
-            drawn = counts[: block.stop - block.start]
+        for number in range(worker, len(blocks), workers):
+            wanted = sums[blocks[number]]
+            drawn = counts[: len(wanted)]
             _draw(drawn, [seed, number])
-            np.matmul(drawn, centred, out=sums[block])
+            np.matmul(drawn, centred, out=wanted)
 
     with ThreadPoolExecutor(workers) as pool:
         list(pool.map(work, range(workers)))
