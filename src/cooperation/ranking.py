@@ -6,7 +6,8 @@ The distance is Euclidean. Nothing is sorted and no N×N matrix is kept: nearer 
 block in float32, and every candidate too close to call is measured again exactly, in float64.
 
 A linear guess of a state of 512 numbers lies in a space of 513 dimensions, however many features there are. Within
-it an eighth of the multiplications compares a guess with a candidate.
+it an eighth of the multiplications compares a guess with a candidate, and twice as many features as dimensions tell
+where a guess lies.
 """
 
 import numpy as np
@@ -17,11 +18,13 @@ from torch import Tensor
 from cooperation.files import InputError
 from cooperation.messages import Floats, Rows
 
-# Rows of the block of distances held at once, and the candidates in it: 1024 × 2048 float32 are 8 MB.
-GUESSES, CANDIDATES = 1024, 2048
-# Pairs measured exactly at a time: 16 × 4096 float64 are half a megabyte, which stays in a processor's cache.
-PAIRS = 16
+# Rows of the block of distances held at once, and the candidates in it: 2048 × 2048 float32 are 16 MB.
+GUESSES, CANDIDATES = 2048, 2048
+# Vectors taken to float64 at a time: 32 × 4096 are a megabyte, which stays in a processor's cache.
+WIDENED = 32
 PROBES = 16
+# Features that tell a guess's place, for each dimension of it: fewer would tell it less exactly.
+TELLING = 2
 # Counts of so many rows of eight bytes each fit into a byte.
 EIGHTS = 128
 
@@ -41,14 +44,17 @@ class Ranker:
         self.candidates = torch.from_numpy(candidates).to(device)
         squares = self.candidates.square().sum(1)
         self.longest = float(squares.max().sqrt())
-        self.basis: Tensor | None = None
+        self.telling: Tensor | None = None
         coordinates = self.candidates
         if span is not None and len(span) < candidates.shape[1]:
-            self.basis = torch.linalg.qr(torch.from_numpy(span).to(device).double().T)[0].float()
-            coordinates = self.candidates @ self.basis
+            basis = torch.linalg.qr(torch.from_numpy(span).to(device).double().T)[0]
+            coordinates = self.candidates @ basis.float()
+            # The features that share most in the basis.
+            self.telling = basis.square().sum(1).topk(min(TELLING * basis.shape[1], len(basis))).indices.sort().values
+            self.to_places = torch.linalg.pinv(basis[self.telling]).T.float()
             chance = torch.Generator().manual_seed(0)
-            self.probes = torch.randn(candidates.shape[1], PROBES, generator=chance, dtype=torch.float64).to(device)
-            self.probes_told = self.basis.double().T @ self.probes
+            self.probes = torch.randn(len(basis), PROBES, generator=chance, dtype=torch.float64).to(device)
+            self.probes_told = basis.float().double().T @ self.probes
         # A guess's place times these is the square of its distance, less its own square.
         self.coordinates = torch.cat([coordinates, squares[:, None]], 1)
 
@@ -66,16 +72,15 @@ class Ranker:
     def _rank(self, guesses: Tensor, truth: Tensor) -> Tensor:
         device = self.candidates.device
         guesses, truth = guesses.to(device), truth.to(device)
-        exact = self._exact(guesses, torch.arange(len(guesses), device=device), truth)
-        wide = guesses.double()
-        own = torch.linalg.vecdot(wide, wide)
-        if not bool(own.isfinite().all()):
+        places, margin = self._places(guesses)
+        if not bool(margin.isfinite().all()):
             raise InputError("a guess holds NaN or infinity; the questioner's training diverged, train it again")
-        places, margin = self._places(guesses, wide, own.sqrt().float())
         # |x − g|² − |g|², the guess's own square being the same for all candidates.
-        true = (exact - own).float()
+        true = torch.linalg.vecdot(places, self.coordinates[truth])
         low, high = (true - margin)[:, None], (true + margin)[:, None]
-        nearer = torch.zeros(len(guesses), dtype=torch.float64, device=device)
+        # Exact distances to the true image, of guesses that need them.
+        exact = torch.full((len(guesses),), torch.nan, dtype=torch.float64, device=device)
+        nearer = torch.zeros_like(exact)
         distances = torch.empty(len(guesses) * CANDIDATES, device=device)
         below, not_above = (torch.zeros(len(guesses), CANDIDATES, dtype=torch.bool, device=device) for _ in range(2))
         for at in range(0, len(self), CANDIDATES):
@@ -91,33 +96,35 @@ class Ranker:
             # The true image is as near as itself, but not another.
             others = column + at != truth[row]
             row, column = row[others], column[others] + at
+            new = torch.unique(row[exact[row].isnan()])
+            exact[new] = self._exact(guesses, new, truth[new])
             again = self._exact(guesses, row, column) - exact[row]
             nearer.index_add_(0, row, (again < 0).double() + (again == 0).double() / 2)
         return nearer
 
-    def _places(self, guesses: Tensor, wide: Tensor, length: Tensor) -> tuple[Tensor, Tensor]:
+    def _places(self, guesses: Tensor) -> tuple[Tensor, Tensor]:
         """The guesses in the candidates' coordinates, and how wrong a difference of distances may be: [guesses].
 
-        wide, length: the guesses in float64 and their lengths [guesses].
-
-        The rounding of a sum of n products grows as √n, as that of a random walk. As much is added as can lie in the
-        part of a guess that its place doesn't tell. How long that part is, is estimated by random vectors, four times
-        too long to be sure.
+        The rounding of a sum of n products grows as √n, as that of a random walk, and a difference of two sums is √2
+        times as wrong. As much is added as can lie in the part of a guess that its place doesn't tell. How long that
+        part is, is estimated by random vectors, four times too long to be sure.
         """
-        places = guesses if self.basis is None else guesses @ self.basis
-        rounding = torch.finfo(torch.float32).eps / 2 * (4 + float(places.shape[1]) ** 0.5)
+        places = guesses if self.telling is None else guesses.index_select(1, self.telling) @ self.to_places
+        rounding = 2**0.5 * torch.finfo(torch.float32).eps / 2 * (4 + float(places.shape[1]) ** 0.5)
+        length = torch.linalg.vector_norm(guesses, dim=1)
         margin: Tensor = (length * (2 * self.longest) + self.longest**2) * rounding
-        if self.basis is not None:
-            untold = wide @ self.probes - places.double() @ self.probes_told
+        if self.telling is not None:
+            probed = torch.cat([some.double() @ self.probes for some in torch.split(guesses, WIDENED)])
+            untold = probed - places.double() @ self.probes_told
             margin += 4 * self.longest * 4 * (untold.norm(dim=1) / PROBES**0.5).float()
         return torch.cat([-2 * places, torch.ones_like(places[:, :1])], 1), margin
 
     def _exact(self, guesses: Tensor, which: Tensor, rows: Tensor) -> Tensor:
         """Squared distances in float64 of the guesses `which` [pairs] to the candidates at `rows` [pairs]."""
-        parts = []
-        for some, row in zip(torch.split(which, PAIRS), torch.split(rows, PAIRS), strict=True):
-            away = guesses[some].double().sub_(self.candidates[row].double())
-            parts.append(torch.linalg.vecdot(away, away))
+        parts = [torch.zeros(0, dtype=torch.float64, device=rows.device)]
+        for some, row in zip(torch.split(which, WIDENED), torch.split(rows, WIDENED), strict=True):
+            away = guesses.index_select(0, some).double().sub_(self.candidates.index_select(0, row))
+            parts.append(away.square_().sum(1))
         return torch.cat(parts)
 
 
