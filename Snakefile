@@ -31,6 +31,7 @@ except InputError as error:
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/steps.smk"
 include: "workflow/rules/raw.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/train.smk"
@@ -51,22 +52,9 @@ if experiment.controlled:
 
 rule all:
     input:
-        f"{REPORT}/index.html",
-        f"{REPORT}/metrics.json",
-        expand(
-            f"{REPORT}/table_{{table}}.{{ending}}",
-            table=TABLES,
-            ending=["csv", "md", "tex", "html"],
-        ),
-        expand(
-            f"{REPORT}/figure_{{figure}}.{{ending}}",
-            figure=FIGURES,
-            ending=["pdf", "svg", "png"],
-        ),
-        MANUAL_FIGURES,
-        multiext(f"{REPORT}/claims", ".csv", ".md", ".html"),
-        multiext(f"{REPORT}/statistics", ".csv", ".md", ".html"),
+        rules.summarise.output,
         SHOWN_WHY,
+        rules.page.output,
 
 
 # What a profile sets for a kind of rule (set-resources) is meant for all of that kind.

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from importlib import import_module
+from types import SimpleNamespace
 
 import pytest
 
@@ -104,6 +105,47 @@ def test_ctrl_c_while_a_command_is_imported_is_one_line(monkeypatch, capsys):
         main()
     assert stop.value.code == 130
     assert capsys.readouterr().err == "cooperation train: stopped; the same command goes on\n"
+
+
+@pytest.fixture
+def steps(monkeypatch):
+    """Stands in for all commands' modules: each does nothing but say that it ran, or fails if it is `confirm`."""
+    done = []
+
+    def run(arguments):
+        if arguments.command == "confirm":
+            raise InputError("no")
+        done.append((arguments.command, arguments.number))
+
+    command = SimpleNamespace(add_arguments=lambda parser: parser.add_argument("number", type=int), run=run)
+    monkeypatch.setattr("cooperation.cli.import_module", lambda _: command)
+    return done
+
+
+def test_several_steps_run_one_after_another(steps, monkeypatch):
+    monkeypatch.setattr(sys, "argv", "cooperation table 1 then figure 2 then table 3".split())
+    main()
+    assert steps == [("table", 1), ("figure", 2), ("table", 3)]
+
+
+@pytest.mark.parametrize(
+    ("words", "done", "said"),
+    [
+        ("table 1 then confirm 2 then table 3", [("table", 1)], "cooperation confirm: no\n"),
+        ("table 1 then figure x", [], "invalid int value: 'x'"),
+        ("table 1 then nothing", [], "invalid choice: 'nothing'"),
+        ("table 1 then", [], "required: COMMAND"),
+    ],
+)
+def test_a_step_that_fails_is_the_last_and_words_are_read_before_the_first(
+    steps, monkeypatch, capsys, words, done, said
+):
+    monkeypatch.setattr(sys, "argv", ["cooperation", *words.split()])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 2
+    assert said in capsys.readouterr().err
+    assert steps == done
 
 
 def test_files_appear_whole_or_not_at_all(tmp_path):

@@ -56,7 +56,7 @@ def test_a_condition_that_sets_the_facts_is_played_under_the_first_reading():
 
 def test_a_job_plays_one_condition_or_those_of_a_model():
     changes = {"dataset": "visdial_0.9"}
-    assert read({**SHIPPED, **changes}).jobs() == {"play": ("{model}", ("{condition}",))}
+    assert read({**SHIPPED, **changes}).jobs() == {"play": ("{model}", {"{reading}": ("{condition}",)})}
     conditions = {
         "none": {},
         "image": {"channel": "image", "start": 5},
@@ -65,9 +65,11 @@ def test_a_job_plays_one_condition_or_those_of_a_model():
     }
     given = {**SHIPPED, "dataset": "miniature", "conditions": {"dialog": conditions, "round": {"none": {}}}}
     assert read(given).jobs() == {
-        "play_dialog": ("dialog", ("none", "image")),
-        "play_dialog_bare": ("dialog", ("none-bare", "image-bare")),
-        "play_round": ("round", ("none",)),
+        "play_dialog": (
+            "dialog",
+            {"written": ("none", "image", "none-bare", "image-bare"), "released": ("none", "image")},
+        ),
+        "play_round": ("round", {"written": ("none",), "released": ("none",)}),
     }
 
 

@@ -1,4 +1,4 @@
-"""The command `cooperation`: one subcommand a step."""
+"""The command `cooperation`: one subcommand a step, or several steps one after another in one process."""
 
 import argparse
 import io
@@ -42,10 +42,12 @@ COMMANDS = {
     "provenance": "say where files come from: commit, versions, settings, inputs, device, time",
     "report": "join tables and figures into one page",
 }
+# What a step ends with that another follows: starting Python and importing packages takes longer than a short step.
+THEN = "then"
 
 
 def main() -> None:
-    """Run one subcommand; bad input is one line on standard error and exit code 2."""
+    """Run the steps that the command line names; bad input is one line on standard error and exit code 2."""
     # Threads that spin while they wait slow each other down where jobs share cores. Read when torch is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     if runner := os.environ.get("COOPERATION_RUNNER"):
@@ -53,10 +55,15 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that lacks a letter gets its number.
         sys.stdout.reconfigure(errors="backslashreplace")
-    chosen = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
+    chosen, steps = None, []
     try:
-        arguments = _arguments(chosen)
-        arguments.run(arguments)
+        # All are read before the first begins.
+        for words in _steps(sys.argv[1:]):
+            chosen = next((word for word in words if not word.startswith("-")), None)
+            steps.append(_arguments(chosen, words))
+        for arguments in steps:
+            chosen = arguments.command
+            arguments.run(arguments)
     except (InputError, OSError) as error:
         refused = refusal(error, error.filename or "a file") if isinstance(error, OSError) else error
         if refused is None:
@@ -69,9 +76,19 @@ def main() -> None:
         sys.exit(130)
 
 
-def _arguments(chosen: str | None) -> argparse.Namespace:
-    """The words of the command line, as the chosen command's parser reads them; `run` is what to do with them."""
-    parser = argparse.ArgumentParser(prog="cooperation", description=__doc__)
+def _steps(words: list[str]) -> list[list[str]]:
+    """The words of each step."""
+    ends = [place for place, word in enumerate(words) if word == THEN]
+    return [words[start:end] for start, end in zip([0, *(end + 1 for end in ends)], [*ends, len(words)], strict=True)]
+
+
+def _arguments(chosen: str | None, words: list[str]) -> argparse.Namespace:
+    """The words of a step, as the chosen command's parser reads them; `run` is what to do with them."""
+    parser = argparse.ArgumentParser(
+        prog="cooperation",
+        description=__doc__,
+        epilog=f"COMMAND … {THEN} COMMAND … runs several in one process, until one of them fails.",
+    )
     parser.add_argument("--version", action="version", version=__version__)
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, summary in COMMANDS.items():
@@ -80,7 +97,7 @@ def _arguments(chosen: str | None) -> argparse.Namespace:
             module = _module(name)
             module.add_arguments(command)
             command.set_defaults(run=module.run)
-    return parser.parse_args()
+    return parser.parse_args(words)
 
 
 def _module(command: str) -> ModuleType:

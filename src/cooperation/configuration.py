@@ -77,20 +77,23 @@ class Experiment:
         """Whether a condition is played under a reading: one that sets the facts apart belongs to the first alone."""
         return self.conditions[model][condition].facts == "reading" or reading == self.readings[0]
 
-    def jobs(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
-        """The rules that play: name → model and conditions of each job.
+    def jobs(self) -> Mapping[str, tuple[str, Mapping[str, tuple[str, ...]]]]:
+        """The rules that play: name → model of each job, and the conditions that it plays under each reading.
 
-        Of a rule whose jobs play a condition each, both are wildcards. Conditions that set the facts apart belong to
-        one reading alone, so they have rules of their own.
+        Of a rule whose jobs play a condition each, all are wildcards.
         """
         if self.data.jobs == "condition":
-            return {"play": ("{model}", ("{condition}",))}
-        found: dict[str, tuple[str, tuple[str, ...]]] = {}
-        for model, conditions in self.conditions.items():
-            for name, condition in conditions.items():
-                rule = f"play_{model}" + ("" if condition.facts == "reading" else f"_{condition.facts}")
-                found[rule] = model, (*found.get(rule, (model, ()))[1], name)
-        return found
+            return {"play": ("{model}", {"{reading}": ("{condition}",)})}
+        return {
+            f"play_{model}": (
+                model,
+                {
+                    reading: tuple(name for name in conditions if self.plays(model, reading, name))
+                    for reading in self.readings
+                },
+            )
+            for model, conditions in self.conditions.items()
+        }
 
 
 # The steps that make a data set, by its source: `raw` makes or fetches the raw files, the others work on them.
@@ -109,7 +112,7 @@ GIVEN = {"miniature": (), "genuine": ("dialogs",), "visdial": (), "authors": ("d
 KEYS = ("dataset", "seeds", "readings", "conditions", "datasets")
 OPTIONAL = ("weights", "controls")
 DATASET_KEYS = ("source", "files", "threads", "jobs", "sizes", "training", "playing", "manual")
-# What a job plays: one condition, or all of a model, where starting a process costs more than a game.
+# What a job plays: one condition under one reading, or all of a model, where starting a process costs more than a game.
 JOBS = ("condition", "model")
 # What the paper says: its values, and its statements.
 PUBLISHED, CLAIMS = PAPER = ("paper/published.csv", "paper/claims.csv")

@@ -13,8 +13,8 @@ from cooperation.files import digest
 PACKAGE = Path(__file__).parent
 
 
-def sources(command: str) -> list[str]:
-    """The package's files that a command imports, directly or not, and the data files beside them.
+def sources(*commands: str) -> list[str]:
+    """The package's files that commands import, directly or not, and the data files beside them.
 
     The paths are relative where they can be, so that what Snakemake remembers of them holds in another clone.
 
@@ -22,7 +22,7 @@ def sources(command: str) -> list[str]:
     an edited table redoes one job.
     """
     found: set[Path] = set()
-    todo = [PACKAGE / "commands" / f"{command}.py"]
+    todo = [PACKAGE / "commands" / f"{command}.py" for command in commands]
     while todo:
         file = todo.pop()
         if file not in found:

@@ -1,4 +1,4 @@
-# Rules that play: name → folder of the bots, model, and the conditions that each job plays.
+# Rules that play: name → folder of the bots, model, and the conditions that each job plays under each reading.
 GAMES = {name: ("", *of_job) for name, of_job in experiment.jobs().items()}
 # The weights of the image loss: bots trained with each, who talk themselves or hear people talk.
 TALKERS = [
@@ -7,28 +7,20 @@ TALKERS = [
     if condition in (Condition(), Condition(script="dialog"))
 ]
 if experiment.weights and TALKERS:
-    GAMES["play_weighted"] = ("weights/{weight}/", "dialog", TALKERS)
+    talking = {experiment.readings[0]: TALKERS}
+    GAMES["play_weighted"] = ("weights/{weight}/", "dialog", talking)
 
 
-def conditions_of(model, names, wildcards):
-    """Name → settings of the conditions that a job plays."""
-    conditions = experiment.conditions[model.format(**wildcards)]
-    return {
-        name: conditions[name] for name in (name.format(**wildcards) for name in names)
-    }
-
-
-def condition_flags(conditions):
-    return shlex.join(
-        f"--condition={name}={json.dumps(asdict(condition))}"
-        for name, condition in conditions.items()
-    )
-
-
-for rule_name, (folder, model, names) in GAMES.items():
+for rule_name, (folder, model, readings) in GAMES.items():
     bots = f"{folder}{model}-seed{{seed}}"
-    wildcard = [part for part in (model, *names) if "{" in part]
-    stem = "_".join([rule_name, *wildcard, "seed{seed}", "{reading}"])
+    played = [
+        f"{bots}/{reading}/{name}"
+        for reading, names in readings.items()
+        for name in names
+    ]
+    stem = "_".join(
+        [rule_name, *re.findall("(?:seed)?{.*?}", played[0].removeprefix(folder))]
+    )
 
     rule:
         name:
@@ -37,19 +29,10 @@ for rule_name, (folder, model, names) in GAMES.items():
             checkpoint=f"{CHECKPOINTS}/{bots}.safetensors",
             dialogs=f"{DATA}/dialogs.h5",
             features=f"{DATA}/features.h5",
-            # The condition none: what is said until a late start, and what a swap puts in place.
-            control=lambda wildcards, bots=bots, model=model, names=names: (
-                f"{RESULTS}/{bots}/{{reading}}/none.h5".format(**wildcards)
-                if "none" not in names
-                and any(
-                    condition.needs_control
-                    for condition in conditions_of(model, names, wildcards).values()
-                )
-                else []
-            ),
+            control=control_of,
             code=sources("play"),
         output:
-            [f"{RESULTS}/{bots}/{{reading}}/{name}.h5" for name in names],
+            [f"{RESULTS}/{path}.h5" for path in played],
         log:
             f"logs/{experiment.dataset}/{folder}{stem}.log",
         benchmark:
@@ -58,16 +41,8 @@ for rule_name, (folder, model, names) in GAMES.items():
             "../envs/torch.yaml"
         threads: experiment.data.threads
         params:
-            conditions=lambda wildcards, model=model, names=names: condition_flags(
-                conditions_of(model, names, wildcards)
-            ),
-            out=lambda _, output: Path(output[0]).parent,
-            dataset=experiment.dataset,
-            playing=flagged(experiment.data.playing),
-            control=lambda _, input: (
-                f"--control {shlex.quote(str(input.control))}" if input.control else ""
+            steps=lambda wildcards, of_job=(bots, model, readings): games(
+                wildcards, *of_job
             ),
         shell:
-            "python -m cooperation play --checkpoint {input.checkpoint:q} --dialogs {input.dialogs:q}"
-            " --features {input.features:q} {params.control} --out {params.out:q} --reading {wildcards.reading}"
-            " --dataset {params.dataset:q} {params.playing} {params.conditions} > {log:q} 2>&1"
+            "python -m cooperation {params.steps} > {log:q} 2>&1"

@@ -23,12 +23,35 @@ SHOWN = [
 ]
 
 
+TABLE_FILES = {
+    f"table_{table}": shown(
+        f"table_{table}",
+        "Tables",
+        ["html", "csv", "md", "tex"],
+        "table",
+        table=str(table),
+    )
+    for table in TABLES
+}
+FIGURE_FILES = shown_figures(FIGURES, "figure") | shown_figures(MANUAL, "manual")
+
+
+# All that is counted, in one job, for each of its steps is over sooner than Python's packages are there.
 rule summarise:
     input:
         results=ALL_RESULTS,
-        code=sources("summarise"),
+        manual=ALL_MANUAL,
+        dialogs=f"{DATA}/dialogs.h5",
+        published=PUBLISHED,
+        claims=CLAIMS,
+        code=sources("summarise", "metrics", "table", "claims", "corpus"),
     output:
-        f"{REPORT}/mpr.csv",
+        **TABLE_FILES,
+        summary=f"{REPORT}/mpr.csv",
+        # For dvc metrics.
+        metrics=f"{REPORT}/metrics.json",
+        claims=shown("claims", "Claims", ["html", "csv", "md"]),
+        statistics=shown("statistics", "Data", ["html", "csv", "md"]),
     log:
         f"logs/{experiment.dataset}/summarise.log",
     benchmark:
@@ -36,100 +59,10 @@ rule summarise:
     conda:
         "../envs/report.yaml"
     threads: experiment.data.threads
+    params:
+        steps=counting,
     shell:
-        "python -m cooperation summarise {input.results:q} --out {output:q} > {log:q} 2>&1"
-
-
-# For dvc metrics.
-rule metrics:
-    input:
-        summary=f"{REPORT}/mpr.csv",
-        code=sources("metrics"),
-    output:
-        f"{REPORT}/metrics.json",
-    log:
-        f"logs/{experiment.dataset}/metrics.log",
-    benchmark:
-        f"logs/{experiment.dataset}/metrics.tsv"
-    conda:
-        "../envs/report.yaml"
-    shell:
-        "python -m cooperation metrics --summary {input.summary:q} --out {output:q} > {log:q} 2>&1"
-
-
-rule table:
-    input:
-        summary=f"{REPORT}/mpr.csv",
-        published=PUBLISHED,
-        code=sources("table"),
-    output:
-        report(
-            f"{REPORT}/table_{{table}}.html",
-            caption="../report/table.rst",
-            category="Tables",
-            labels={"table": "{table}"},
-        ),
-        multiext(f"{REPORT}/table_{{table}}", ".csv", ".md", ".tex"),
-    log:
-        f"logs/{experiment.dataset}/table_{{table}}.log",
-    benchmark:
-        f"logs/{experiment.dataset}/table_{{table}}.tsv"
-    conda:
-        "../envs/report.yaml"
-    shell:
-        "python -m cooperation table {wildcards.table} --summary {input.summary:q}"
-        " --published {input.published:q} --out {output:q} > {log:q} 2>&1"
-
-
-rule figure:
-    input:
-        summary=f"{REPORT}/mpr.csv",
-        code=sources("figure"),
-    output:
-        report(
-            f"{REPORT}/figure_{{figure}}.svg",
-            caption="../report/figure.rst",
-            category="Figures",
-            labels={"figure": "{figure}"},
-        ),
-        multiext(f"{REPORT}/figure_{{figure}}", ".pdf", ".png"),
-    log:
-        f"logs/{experiment.dataset}/figure_{{figure}}.log",
-    benchmark:
-        f"logs/{experiment.dataset}/figure_{{figure}}.tsv"
-    wildcard_constraints:
-        figure="1a|1b",
-    conda:
-        "../envs/report.yaml"
-    shell:
-        "python -m cooperation figure {wildcards.figure} --summary {input.summary:q} --out {output:q} > {log:q} 2>&1"
-
-
-rule claims:
-    input:
-        results=ALL_RESULTS,
-        claims=CLAIMS,
-        published=PUBLISHED,
-        dialogs=f"{DATA}/dialogs.h5",
-        manual=ALL_MANUAL,
-        code=sources("claims"),
-    output:
-        report(
-            f"{REPORT}/claims.html",
-            caption="../report/claims.rst",
-            category="Claims",
-        ),
-        multiext(f"{REPORT}/claims", ".csv", ".md"),
-    log:
-        f"logs/{experiment.dataset}/claims.log",
-    benchmark:
-        f"logs/{experiment.dataset}/claims.tsv"
-    conda:
-        "../envs/report.yaml"
-    threads: experiment.data.threads
-    shell:
-        "python -m cooperation claims {input.results:q} --claims {input.claims:q} --published {input.published:q}"
-        " --dialogs {input.dialogs:q} --manual {input.manual:q} --out {output:q} > {log:q} 2>&1"
+        "python -m cooperation {params.steps} > {log:q} 2>&1"
 
 
 rule diagnose:
@@ -162,46 +95,25 @@ rule diagnose:
         "python -m cooperation diagnose {input.results:q} --out {output:q} > {log:q} 2>&1"
 
 
-rule corpus:
-    input:
-        dialogs=f"{DATA}/dialogs.h5",
-        claims=CLAIMS,
-        code=sources("corpus"),
-    output:
-        report(
-            f"{REPORT}/statistics.html",
-            caption="../report/statistics.rst",
-            category="Data",
-        ),
-        multiext(f"{REPORT}/statistics", ".csv", ".md"),
-    log:
-        f"logs/{experiment.dataset}/corpus.log",
-    benchmark:
-        f"logs/{experiment.dataset}/corpus.tsv"
-    conda:
-        "../envs/report.yaml"
-    params:
-        dataset=experiment.dataset,
-    shell:
-        "python -m cooperation corpus --dialogs {input.dialogs:q} --claims {input.claims:q}"
-        " --dataset {params.dataset:q} --out {output:q} > {log:q} 2>&1"
-
-
 rule page:
     input:
-        claims=f"{REPORT}/claims.csv",
-        statistics=f"{REPORT}/statistics.csv",
-        why=SHOWN_WHY,
         summary=f"{REPORT}/mpr.csv",
-        tables=expand(f"{REPORT}/table_{{table}}.csv", table=TABLES),
-        figures=expand(f"{REPORT}/figure_{{figure}}.svg", figure=FIGURES),
+        tables=[f"{REPORT}/table_{table}.csv" for table in TABLES],
+        claims=[f"{REPORT}/claims.csv"],
+        statistics=[f"{REPORT}/statistics.csv"],
+        why=SHOWN_WHY,
         results=SHOWN,
         manual=SHOWN_MANUAL,
-        manual_figures=[path for path in MANUAL_FIGURES if path.endswith(".svg")],
         dialogs=f"{DATA}/dialogs.h5",
-        code=sources("report"),
+        pictures=(
+            raw("val2014.zip")
+            if MANUAL and experiment.data.source != "authors"
+            else []
+        ),
+        code=sources("figure", "report"),
     output:
-        f"{REPORT}/index.html",
+        **FIGURE_FILES,
+        page=f"{REPORT}/index.html",
     log:
         f"logs/{experiment.dataset}/page.log",
     benchmark:
@@ -209,11 +121,6 @@ rule page:
     conda:
         "../envs/report.yaml"
     params:
-        why=shlex.join(
-            word for pair in zip(["--why", "--why-figure"], SHOWN_WHY) for word in pair
-        ),
+        steps=drawing,
     shell:
-        "python -m cooperation report --summary {input.summary:q} --tables {input.tables:q} --figures {input.figures:q}"
-        " --claims {input.claims:q} --statistics {input.statistics:q} {params.why}"
-        " --results {input.results:q} --dialogs {input.dialogs:q}"
-        " --manual {input.manual:q} --manual-figures {input.manual_figures:q} --out {output:q} > {log:q} 2>&1"
+        "python -m cooperation {params.steps} > {log:q} 2>&1"
