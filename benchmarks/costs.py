@@ -89,6 +89,8 @@ def _rules(measured: Measured, train: int, val: int) -> list[Rule]:
     rounds = measured.epochs * train
     each = max(seconds["extract"] - seconds["extract a few"], 0) / measured.pictures
     sample = f"{measured.pictures} pictures"
+    counting = sum(seconds[name] for name in ("summarise", "claims", "corpus")) + 2 * seconds["table"]
+    whole = "measured whole, made-up results of all conditions"
     return [
         Rule("encode", 1, seconds["encode"], False, "encode", disk["dialogs.h5"], "measured whole"),
         Rule("extract", 32, each * pictures, True, "extract", features, f"extrapolated linearly from {sample}"),
@@ -120,11 +122,9 @@ def _rules(measured: Measured, train: int, val: int) -> list[Rule]:
             disk["result"] * len(games),
             "extrapolated linearly from a sample of dialogs, ranked among all candidates",
         ),
-        *(
-            Rule(name, 1, seconds[name], False, name, 0, "measured whole, made-up results of all conditions")
-            for name in ("summarise", "claims", "diagnose", "corpus")
-        ),
-        Rule("tables, figures, page", 12, 12 * seconds["table"], False, "table", 0, "a dozen times one table"),
+        Rule("summarise", 1, counting, False, "claims", 0, whole),
+        Rule("diagnose", 1, seconds["diagnose"], False, "diagnose", 0, whole),
+        Rule("page", 1, 7 * seconds["table"], False, "table", 0, "seven times one table, for the figures and the page"),
     ]
 
 

@@ -9,7 +9,7 @@ CONFIG = {
     "conditions": {
         "dialog": {
             "none": {},
-            **{f"caption-p{p}": {"channel": "caption", "p": p} for p in (0.2, 0.4, 0.6, 0.8)},
+            "caption-p0.2": {"channel": "caption", "p": 0.2},
             "image-from5": {"channel": "image", "start": 5},
             "question-from5-p0.8": {"channel": "question", "p": 0.8, "start": 5, "script": "questions"},
             "answer-from5-p0.8": {"channel": "answer", "p": 0.8, "start": 5} | HUMAN,

@@ -20,7 +20,9 @@ PLAYED = ("none", "human", "human-questions", *(f"caption-p{p}" for p in (0.2, 0
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
-    made = Project(tmp_path_factory.mktemp("demonstration"), SHIPPED)
+    conditions = {"dialog": {name: SHIPPED["conditions"]["dialog"][name] for name in PLAYED}}
+    config = SHIPPED | {"readings": ["written"], "conditions": conditions}
+    made = Project(tmp_path_factory.mktemp("demonstration"), config)
     done = made.snakemake(*(f"results/miniature/dialog-seed1/written/{name}.h5" for name in PLAYED))
     assert done.returncode == 0, done.stdout[-5000:]
     return made

@@ -14,12 +14,13 @@ import yaml
 from project import lacking
 from reduced import CONFIG
 from slurm_cluster import ask, cluster, until
+from uninterrupted import beside, uninterrupted  # noqa: F401
 from versioned import Versioned
 
 PROGRESS = "checkpoints/small/round-seed1.progress.safetensors"
 TRAINING = "rule_train_wildcards_round_1"
 LONGER = copy.deepcopy(CONFIG)
-LONGER["datasets"]["small"]["training"]["round"]["epochs"] = 40
+LONGER["datasets"]["small"]["training"]["round"]["epochs"] = 25
 # A job for each condition: the cluster plays them side by side.
 APART = copy.deepcopy(LONGER)
 APART["datasets"]["small"]["jobs"] = "condition"
@@ -38,8 +39,9 @@ class Clustered(Versioned):
 
 
 @pytest.fixture(scope="module")
-def local(tmp_path_factory):
-    made = Versioned(tmp_path_factory.mktemp("local") / "mine", LONGER)
+def local(uninterrupted, tmp_path_factory):  # noqa: F811
+    folder = tmp_path_factory.mktemp("local") / "mine"
+    made = beside(uninterrupted, folder, "data", ".snakemake", config=LONGER)
     done = made.snakemake()
     assert done.returncode == 0, done.stdout[-5000:]
     return made

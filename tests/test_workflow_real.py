@@ -22,13 +22,14 @@ from cooperation.results import read_result
 from cooperation.store import FIRST_ROW, read_dialogs, read_features
 
 SMALL = {
+    "jobs": "model",
     "sizes": {"embedding": 8, "hidden": 12, "layers": 1},
-    "training": {"dialog": {"epochs": 1, "batch": 16}, "round": {}},
+    "training": {"dialog": {"epochs": 1, "batch": 16}},
 }
 CHOICES = {
     "seeds": [1],
     "readings": ["written"],
-    "conditions": {"dialog": {"none": {}, "human": {"script": "dialog"}}, "round": {"none": {}}},
+    "conditions": {"dialog": {"none": {}, "human": {"script": "dialog"}}},
 }
 TRAIN, VAL = 14, 10
 

@@ -33,6 +33,12 @@ def uninterrupted(tmp_path_factory):
     return project
 
 
+def lend_data(project, other):
+    """Give another project of the same data set its data, and what Snakemake remembers of them."""
+    for name in ("data", ".snakemake"):
+        shutil.copytree(project.folder / name, other.folder / name)
+
+
 def beside(project, folder, *kept, config=CONFIG):
     """Another folder of the same sources, whatever is edited meanwhile, with what is kept of the things made."""
     made = object.__new__(Project)
