@@ -123,7 +123,7 @@ def steps(monkeypatch):
 
 
 def test_several_steps_run_one_after_another(steps, monkeypatch):
-    monkeypatch.setattr(sys, "argv", "cooperation table 1 then figure 2 then table 3".split())
+    monkeypatch.setattr(sys, "argv", ["cooperation", "table", "1", "then", "figure", "2", "then", "table", "3"])
     main()
     assert steps == [("table", 1), ("figure", 2), ("table", 3)]
 
