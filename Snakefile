@@ -53,6 +53,7 @@ if experiment.controlled:
 rule all:
     input:
         rules.summarise.output,
+        rules.corpus.output,
         SHOWN_WHY,
         rules.page.output,
 

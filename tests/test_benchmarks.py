@@ -150,7 +150,7 @@ def test_every_rule_has_its_cost():
     hours = table["hours_2_cores"] * 3600
     assert hours["train, dialog"] == pytest.approx(2 * 360 * 0.1)
     assert hours["extract"] == pytest.approx(540)
-    assert hours["summarise"] == pytest.approx(5 * 36)
+    assert hours["summarise"] == pytest.approx(6 * 36)
     # A whole game, half a one, one that people talk, in which nothing is spoken; eleven, five and eleven ranks.
     assert hours["play, all conditions"] == pytest.approx(180 * (1 + 0.5 + 0 + 0.27) + 3 * 36)
     assert table.loc["in all", "hours_2_cores"] == pytest.approx(table["hours_2_cores"][:-1].sum())

@@ -135,8 +135,8 @@ def test_the_same_bytes_for_any_number_of_threads(tmp_path):
     assert written[0] == written[1] == written[2]
 
 
-@pytest.mark.parametrize("name", ["summarise", "claims", "controls", "weights", "diagnose"])
-def test_the_threads_of_matrix_products_are_set_before_numpy_is_loaded(name):
+@pytest.mark.parametrize("words", ["summarise --help", "claims --help", "table 1 then diagnose --help"])
+def test_the_threads_of_matrix_products_are_set_before_numpy_is_loaded(words):
     code = f"""
 import os, sys
 class Watch:
@@ -144,11 +144,13 @@ class Watch:
         if module == "numpy":
             print(os.environ["OPENBLAS_NUM_THREADS"])
 sys.meta_path.insert(0, Watch())
-import cooperation.commands.{name}
+sys.argv = "cooperation {words}".split()
+from cooperation.cli import main
+main()
 """
     given = os.environ | {"OPENBLAS_NUM_THREADS": "4"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=given)
-    assert done.stdout == "1\n"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=given)
+    assert done.stdout.splitlines()[:1] == ["1"]
 
 
 def test_simultaneous_margins_hold_together():

@@ -47,8 +47,8 @@ def test_jobs_get_what_the_profile_sets_for_their_kind(project):
         "blank_play_dialog": "play",
         "blank_two_play_dialog": "play",
         "blank_two_normalise": "normalise",
+        "corpus": "",
         "diagnose": "",
-        "page": "",
         "scripted": "",
     }
     for rule, kind in kinds.items():

@@ -43,13 +43,15 @@ def test_equals_the_slow_reference(seed, candidates, guesses, features, grid):
 
 def test_blocks_do_not_matter(monkeypatch):
     generator = np.random.default_rng(0)
-    pool, guess = unit(generator, 50, 8), unit(generator, 30, 8)
+    # Small whole numbers, so that some are equally near in every block.
+    pool, guess = np.round(2 * unit(generator, 50, 8)), np.round(2 * unit(generator, 30, 8))
     truth = np.arange(30)
-    whole = Ranker(pool).rank(guess, truth)
+    expected = [slow_rank(one, pool, row) for row, one in enumerate(guess)]
+    assert Ranker(pool).rank(guess, truth).tolist() == expected
     monkeypatch.setattr(ranking, "GUESSES", 7)
     monkeypatch.setattr(ranking, "CANDIDATES", 16)
     monkeypatch.setattr(ranking, "EIGHTS", 1)
-    assert Ranker(pool).rank(guess, truth).tolist() == whole.tolist()
+    assert Ranker(pool).rank(guess, truth).tolist() == expected
 
 
 def test_near_ties_are_measured_again():
@@ -77,6 +79,23 @@ def test_a_span_changes_no_rank(outside, seed, vectors, uneven):
     guess = (generator.normal(size=(40, vectors)) @ span + outside * unit(generator, 40, 30)).astype(np.float32)
     found = Ranker(pool, span=span).rank(guess, np.arange(40))
     assert found.tolist() == [slow_rank(one, pool, row) for row, one in enumerate(guess)]
+
+
+@pytest.mark.parametrize("hidden", [False, True], ids=["each tells something", "those that tell most leave one out"])
+def test_few_pairs_are_measured_exactly(hidden, monkeypatch):
+    generator = np.random.default_rng(2)
+    pool, span = unit(generator, 500, 300), generator.normal(size=(20, 300))
+    if hidden:
+        span[0, :60], span[1:, 60:] = 0, 0
+    guess = (generator.normal(size=(500, 20)) @ span).astype(np.float32)
+    ranker, pairs = Ranker(pool, span=span), []
+    measured = ranker._exact
+    monkeypatch.setattr(ranker, "_exact", lambda *given: pairs.append(len(given[1])) or measured(*given))
+    found = ranker.rank(guess, np.arange(500))
+    some = range(0, 500, 25)
+    assert [found[row] for row in some] == [slow_rank(guess[row], pool, row) for row in some]
+    # Of a quarter of a million.
+    assert sum(pairs) < 500
 
 
 def test_many_nearer_candidates_are_counted():
@@ -117,7 +136,7 @@ def test_numbers_that_are_none_are_refused(bad):
     pool = np.eye(3, dtype=np.float32)
     broken = pool.copy()
     broken[1, 1] = bad
-    with pytest.raises(InputError, match="candidates"):
+    with pytest.raises(InputError, match="candidates' features hold NaN"):
         Ranker(broken)
     with pytest.raises(InputError, match="diverged"):
         Ranker(pool).rank(broken, np.arange(3))

@@ -50,6 +50,9 @@ def main() -> None:
     """Run the steps that the command line names; bad input is one line on standard error and exit code 2."""
     # Threads that spin while they wait slow each other down where jobs share cores. Read when torch is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    # The bootstrap has threads of its own; matrix products that start more of them wait for each other (three times
+    # slower). Read when NumPy is imported; Snakemake sets it to the number of the job's threads.
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
     if runner := os.environ.get("COOPERATION_RUNNER"):
         Thread(target=_end_with, args=[int(runner)], daemon=True).start()
     if isinstance(sys.stdout, io.TextIOWrapper):

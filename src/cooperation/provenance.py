@@ -19,7 +19,7 @@ def sources(*commands: str) -> list[str]:
     The paths are relative where they can be, so that what Snakemake remembers of them holds in another clone.
 
     Snakemake does not see the code behind a shell command: declared as inputs, an edited bot replays the games and
-    an edited table redoes one job.
+    an edited table none.
     """
     found: set[Path] = set()
     todo = [PACKAGE / "commands" / f"{command}.py" for command in commands]

@@ -25,6 +25,8 @@ WIDENED = 32
 PROBES = 16
 # Features that tell a guess's place, for each dimension of it: fewer would tell it less exactly.
 TELLING = 2
+# What remains of a direction in those features is less exact, the less it is.
+TOO_LITTLE = 0.01
 # Counts of so many rows of eight bytes each fit into a byte.
 EIGHTS = 128
 
@@ -39,19 +41,22 @@ class Ranker:
     def __init__(
         self, candidates: Floats, device: torch.device | str = "cpu", span: npt.NDArray[np.floating] | None = None
     ) -> None:
-        if not np.isfinite(candidates).all():
-            raise InputError("the candidates' features hold NaN or infinity; extract the features again")
         self.candidates = torch.from_numpy(candidates).to(device)
         squares = self.candidates.square().sum(1)
+        if not bool(squares.isfinite().all()):
+            raise InputError("the candidates' features hold NaN, infinity or far too much; extract the features again")
         self.longest = float(squares.max().sqrt())
         self.telling: Tensor | None = None
         coordinates = self.candidates
         if span is not None and len(span) < candidates.shape[1]:
             basis = torch.linalg.qr(torch.from_numpy(span).to(device).double().T)[0]
             coordinates = self.candidates @ basis.float()
-            # The features that share most in the basis.
+            # The features that share most in the basis; all, should they not tell every direction well.
             self.telling = basis.square().sum(1).topk(min(TELLING * basis.shape[1], len(basis))).indices.sort().values
-            self.to_places = torch.linalg.pinv(basis[self.telling]).T.float()
+            left, sizes, right = torch.linalg.svd(basis[self.telling], full_matrices=False)
+            self.to_places = ((left / sizes) @ right).float()
+            if float(sizes[-1]) < TOO_LITTLE:
+                self.telling, self.to_places = torch.arange(len(basis), device=basis.device), basis.float()
             chance = torch.Generator().manual_seed(0)
             self.probes = torch.randn(len(basis), PROBES, generator=chance, dtype=torch.float64).to(device)
             self.probes_told = basis.float().double().T @ self.probes
@@ -74,7 +79,9 @@ class Ranker:
         guesses, truth = guesses.to(device), truth.to(device)
         places, margin = self._places(guesses)
         if not bool(margin.isfinite().all()):
-            raise InputError("a guess holds NaN or infinity; the questioner's training diverged, train it again")
+            raise InputError(
+                "a guess holds NaN, infinity or far too much; the questioner's training diverged, train it again"
+            )
         # |x − g|² − |g|², the guess's own square being the same for all candidates.
         true = torch.linalg.vecdot(places, self.coordinates[truth])
         low, high = (true - margin)[:, None], (true + margin)[:, None]
@@ -121,7 +128,7 @@ class Ranker:
 
     def _exact(self, guesses: Tensor, which: Tensor, rows: Tensor) -> Tensor:
         """Squared distances in float64 of the guesses `which` [pairs] to the candidates at `rows` [pairs]."""
-        parts = [torch.zeros(0, dtype=torch.float64, device=rows.device)]
+        parts = []
         for some, row in zip(torch.split(which, WIDENED), torch.split(rows, WIDENED), strict=True):
             away = guesses.index_select(0, some).double().sub_(self.candidates.index_select(0, row))
             parts.append(away.square_().sum(1))

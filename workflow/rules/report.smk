@@ -21,37 +21,24 @@ SHOWN = [
     for condition in ("none", "image-from1", "answer-from1-p1")
     if condition in experiment.conditions.get("dialog", {})
 ]
+# The picture of a manual intervention's dialog is in it, where there are pictures.
+PICTURES = raw("val2014.zip") if MANUAL and experiment.data.source != "authors" else []
+COUNTING = list(counting(f"{REPORT}/mpr.csv"))
+TELLING = list(telling(f"{REPORT}/mpr.csv"))
 
 
-TABLE_FILES = {
-    f"table_{table}": shown(
-        f"table_{table}",
-        "Tables",
-        ["html", "csv", "md", "tex"],
-        "table",
-        table=str(table),
-    )
-    for table in TABLES
-}
-FIGURE_FILES = shown_figures(FIGURES, "figure") | shown_figures(MANUAL, "manual")
-
-
-# All that is counted, in one job, for each of its steps is over sooner than Python's packages are there.
+# Short steps share a job, for each of them is over sooner than Python's packages are imported.
 rule summarise:
     input:
         results=ALL_RESULTS,
-        manual=ALL_MANUAL,
-        dialogs=f"{DATA}/dialogs.h5",
         published=PUBLISHED,
-        claims=CLAIMS,
-        code=sources("summarise", "metrics", "table", "claims", "corpus"),
+        code=sources_of(COUNTING),
     output:
-        **TABLE_FILES,
-        summary=f"{REPORT}/mpr.csv",
+        f"{REPORT}/mpr.csv",
         # For dvc metrics.
-        metrics=f"{REPORT}/metrics.json",
-        claims=shown("claims", "Claims", ["html", "csv", "md"]),
-        statistics=shown("statistics", "Data", ["html", "csv", "md"]),
+        f"{REPORT}/metrics.json",
+        shown_each("table", TABLES, "Tables", "table"),
+        shown_each("figure", FIGURES, "Figures", "figure"),
     log:
         f"logs/{experiment.dataset}/summarise.log",
     benchmark:
@@ -60,7 +47,7 @@ rule summarise:
         "../envs/report.yaml"
     threads: experiment.data.threads
     params:
-        steps=counting,
+        steps=one_after_another(COUNTING),
     shell:
         "python -m cooperation {params.steps} > {log:q} 2>&1"
 
@@ -95,32 +82,53 @@ rule diagnose:
         "python -m cooperation diagnose {input.results:q} --out {output:q} > {log:q} 2>&1"
 
 
+# Alone, for it can be had before anything is trained.
+rule corpus:
+    input:
+        dialogs=f"{DATA}/dialogs.h5",
+        claims=CLAIMS,
+        code=sources("corpus"),
+    output:
+        shown("statistics", "Data"),
+    log:
+        f"logs/{experiment.dataset}/corpus.log",
+    benchmark:
+        f"logs/{experiment.dataset}/corpus.tsv"
+    conda:
+        "../envs/report.yaml"
+    params:
+        dataset=experiment.dataset,
+    shell:
+        "python -m cooperation corpus --dialogs {input.dialogs:q} --claims {input.claims:q}"
+        " --dataset={params.dataset:q} --out {output:q} > {log:q} 2>&1"
+
+
 rule page:
     input:
+        results=ALL_RESULTS,
+        manual=ALL_MANUAL,
         summary=f"{REPORT}/mpr.csv",
         tables=[f"{REPORT}/table_{table}.csv" for table in TABLES],
-        claims=[f"{REPORT}/claims.csv"],
-        statistics=[f"{REPORT}/statistics.csv"],
+        figures=[f"{REPORT}/figure_{figure}.svg" for figure in FIGURES],
         why=SHOWN_WHY,
-        results=SHOWN,
-        manual=SHOWN_MANUAL,
+        statistics=f"{REPORT}/statistics.csv",
         dialogs=f"{DATA}/dialogs.h5",
-        pictures=(
-            raw("val2014.zip")
-            if MANUAL and experiment.data.source != "authors"
-            else []
-        ),
-        code=sources("figure", "report"),
+        pictures=PICTURES,
+        claims=CLAIMS,
+        published=PUBLISHED,
+        code=sources_of(TELLING),
     output:
-        **FIGURE_FILES,
-        page=f"{REPORT}/index.html",
+        f"{REPORT}/index.html",
+        shown("claims", "Claims"),
+        shown_each("figure", MANUAL, "Figures", "manual"),
     log:
         f"logs/{experiment.dataset}/page.log",
     benchmark:
         f"logs/{experiment.dataset}/page.tsv"
     conda:
         "../envs/report.yaml"
+    threads: experiment.data.threads
     params:
-        steps=drawing,
+        steps=one_after_another(TELLING),
     shell:
         "python -m cooperation {params.steps} > {log:q} 2>&1"

@@ -1,5 +1,5 @@
-# What jobs of several steps do. Snakemake compares parameters with those of the last time unless they are functions
-# of the job's files; so whatever has settings in it is none.
+# What jobs of several steps do, as the words of each step. All paths are known beforehand, and no step is a function of
+# a job's files, for Snakemake would not notice another setting in it.
 
 
 def one_after_another(steps):
@@ -11,7 +11,7 @@ def bots_and_images(bots):
     """What all that play are given."""
     given = ["--checkpoint", f"{CHECKPOINTS}/{bots}.safetensors"]
     given += ["--dialogs", f"{DATA}/dialogs.h5", "--features", f"{DATA}/features.h5"]
-    return [*given, "--dataset", experiment.dataset]
+    return [*given, f"--dataset={experiment.dataset}"]
 
 
 def control_of(wildcards):
@@ -35,7 +35,8 @@ def games(wildcards, bots, model, readings):
         step += ["--control", control] if control else []
         step += ["--out", f"{RESULTS}/{bots}/{reading}"]
         step += flags(experiment.data.playing)
-        for name in (name.format(**wildcards) for name in names):
+        for wildcard in names:
+            name = wildcard.format(**wildcards)
             condition = asdict(experiment.conditions[model][name])
             step.append(f"--condition={name}={json.dumps(condition)}")
         steps.append(step)
@@ -52,71 +53,68 @@ def interventions(bots, control):
     )
 
 
-def counting(_, input, output):
-    """The steps from the results of all conditions to tables, verdicts and statistics."""
-    averaged = ["--summary", output.summary]
-    published = ["--published", input.published]
-    claims = ["--claims", input.claims]
-    dialogs = ["--dialogs", input.dialogs]
-    manual = ["--manual", *input.manual] if input.manual else []
-    tables = [
-        ["table", table, *averaged, *published, "--out", *output[f"table_{table}"]]
-        for table in TABLES
+def sources_of(steps):
+    """The package's files that the steps are made of."""
+    return sources(*{step[0] for step in steps})
+
+
+def made(stem):
+    """The files of a table, a figure or another product, that which `snakemake --report` shows first."""
+    endings = {"table": "html csv md tex", "figure": "svg pdf png"}
+    return [
+        f"{REPORT}/{stem}.{ending}"
+        for ending in endings.get(stem.split("_")[0], "html csv md").split()
     ]
-    return one_after_another(
-        [
-            ["summarise", *input.results, "--out", output.summary],
-            ["metrics", *averaged, "--out", output.metrics],
-            *tables,
-            ["claims", *input.results, *claims, *published, *dialogs, *manual]
-            + ["--out", *output.claims],
-            ["corpus", *dialogs, *claims, "--dataset", experiment.dataset]
-            + ["--out", *output.statistics],
-        ]
-    )
 
 
-def drawing(_, input, output):
-    """The steps that draw the figures and join all in the page."""
-    summary = ["--summary", input.summary]
-    dialogs = ["--dialogs", input.dialogs]
-    pictures = ["--pictures", noted(input.pictures)] if input.pictures else []
-    drawn_from = {figure: summary for figure in FIGURES} | {
-        name: ["--result", result, *dialogs, *pictures]
-        for name, result in zip(MANUAL, input.manual)
-    }
-    files = {figure: output[f"figure_{figure}"] for figure in drawn_from}
-    figures = [
-        ["figure", figure, *source, "--out", *files[figure]]
-        for figure, source in drawn_from.items()
-    ]
-    page = ["report", *summary, *dialogs, "--out", output.page]
-    for what, given in {
-        "tables": input.tables,
-        "figures": [files[figure][0] for figure in FIGURES],
-        "claims": input.claims,
-        "statistics": input.statistics,
-        "why": input.why[:1],
-        "why-figure": input.why[1:],
-        "results": input.results,
-        "manual": input.manual,
-        "manual-figures": [files[figure][0] for figure in MANUAL],
-    }.items():
-        page += [f"--{what}", *given] if given else []
-    return one_after_another([*figures, page])
+def shown(stem, category, caption=None, **labels):
+    """The same as output files of a rule."""
+    first, *others = made(stem)
+    says = {"caption": f"../report/{caption or stem}.rst", "category": category}
+    return [report(first, **says, labels=labels or None), *others]
 
 
-def shown(stem, category, endings, caption=None, **labels):
-    """The files of one thing by their endings; `snakemake --report` shows the first."""
-    first, *others = (f"{REPORT}/{stem}.{ending}" for ending in endings)
-    caption = f"../report/{caption or stem}.rst"
-    return [report(first, caption=caption, category=category, labels=labels), *others]
-
-
-def shown_figures(names, caption):
-    return {
-        f"figure_{name}": shown(
-            f"figure_{name}", "Figures", ["svg", "pdf", "png"], caption, figure=name
-        )
+def shown_each(kind, names, category, caption):
+    """The same of several tables or figures."""
+    return [
+        shown(f"{kind}_{name}", category, caption, **{kind: str(name)})
         for name in names
-    }
+    ]
+
+
+def counting(summary):
+    """From the results of all conditions to the paper's tables and figures."""
+    averaged = ["--summary", summary]
+    yield ["summarise", *ALL_RESULTS, "--out", summary]
+    yield ["metrics", *averaged, "--out", f"{REPORT}/metrics.json"]
+    for table in TABLES:
+        out = made(f"table_{table}")
+        yield ["table", table, *averaged, "--published", PUBLISHED, "--out", *out]
+    for figure in FIGURES:
+        yield ["figure", figure, *averaged, "--out", *made(f"figure_{figure}")]
+
+
+def telling(summary):
+    """The paper's statements, the figures of single dialogs, and the page that all is joined in."""
+    dialogs = ["--dialogs", f"{DATA}/dialogs.h5"]
+    step = ["claims", *ALL_RESULTS, "--claims", CLAIMS, "--published", PUBLISHED]
+    step += ["--manual", *ALL_MANUAL] if ALL_MANUAL else []
+    yield [*step, *dialogs, "--out", *made("claims")]
+    pictures = ["--pictures", noted(PICTURES)] if PICTURES else []
+    for name, result in zip(MANUAL, SHOWN_MANUAL, strict=True):
+        out = made(f"figure_{name}")
+        yield ["figure", name, "--result", result, *dialogs, *pictures, "--out", *out]
+    page = ["report", "--summary", summary, *dialogs, "--out", f"{REPORT}/index.html"]
+    for what, files in {
+        "tables": [f"{REPORT}/table_{table}.csv" for table in TABLES],
+        "figures": [f"{REPORT}/figure_{figure}.svg" for figure in FIGURES],
+        "claims": [f"{REPORT}/claims.csv"],
+        "statistics": [f"{REPORT}/statistics.csv"],
+        "why": SHOWN_WHY[:1],
+        "why-figure": SHOWN_WHY[1:],
+        "results": SHOWN,
+        "manual": SHOWN_MANUAL,
+        "manual-figures": [f"{REPORT}/figure_{name}.svg" for name in MANUAL],
+    }.items():
+        page += [f"--{what}", *files] if files else []
+    yield page

@@ -3,10 +3,6 @@
 import argparse
 from pathlib import Path
 
-from cooperation.commands.common import add_results, read_scores
-
-# isort: split
-
 from cooperation.claims import (
     check,
     dialog_evidence,
@@ -15,6 +11,7 @@ from cooperation.claims import (
     paper_evidence,
     read_claims,
 )
+from cooperation.commands.common import add_results, read_scores
 from cooperation.hdf5 import read_attributes
 from cooperation.paper import dataset_note, read_published
 from cooperation.results import read_ranks

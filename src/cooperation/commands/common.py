@@ -1,13 +1,8 @@
-"""What the commands that resample dialogs share: threads, flags and inputs. To be imported before NumPy is."""
+"""What the commands that resample dialogs share: flags and inputs."""
 
 import argparse
-import os
 from collections.abc import Sequence
 from pathlib import Path
-
-# The bootstrap has threads of its own; matrix products that start more of them wait for each other (three times
-# slower). NumPy reads this once, when it is loaded, and Snakemake sets it to the number of the job's threads.
-os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 from tqdm import tqdm
 

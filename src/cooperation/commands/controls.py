@@ -4,9 +4,6 @@ import argparse
 from pathlib import Path
 
 from cooperation.commands.common import add_results, read_scores
-
-# isort: split
-
 from cooperation.controls import confront, printed, read_expected
 from cooperation.statistics import sizes_of
 from cooperation.tables import write_simple

@@ -4,9 +4,6 @@ import argparse
 from pathlib import Path
 
 from cooperation.commands.common import add_results, read_scores
-
-# isort: split
-
 from cooperation.diagnostics import MODEL, TALKS, diagnose, listen
 from cooperation.figures import save
 from cooperation.findings import to_html, to_markdown

@@ -4,9 +4,6 @@ import argparse
 from pathlib import Path
 
 from cooperation.commands.common import add_results, read_scores
-
-# isort: split
-
 from cooperation.files import write_text
 from cooperation.statistics import summarise
 

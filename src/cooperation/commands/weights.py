@@ -4,9 +4,6 @@ import argparse
 from pathlib import Path
 
 from cooperation.commands.common import add_results, read_scores
-
-# isort: split
-
 from cooperation.paper import dataset_note
 from cooperation.statistics import sizes_of
 from cooperation.sweep import compare_weights, printed
