@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import preloaded
 import pytest
 import yaml
 
@@ -32,9 +33,12 @@ class Project:
         (self.folder / "config.yaml").write_text(yaml.safe_dump(config))
 
     def snakemake(self, *words):
-        return self.run(sys.executable, "-m", "snakemake", "--cores", "2", *words)
+        """Run the workflow; its jobs don't wait for imports."""
+        environment = self.environment()
+        environment["PATH"] = os.pathsep.join([preloaded.python(), environment["PATH"]])
+        return self.run(sys.executable, "-m", "snakemake", "--cores", "2", *words, environment=environment)
 
-    def run(self, *command):
+    def run(self, *command, environment=None):
         return subprocess.run(
             command,
             cwd=self.folder,
@@ -42,7 +46,7 @@ class Project:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env=self.environment(),
+            env=environment or self.environment(),
         )
 
     def environment(self):
