@@ -14,10 +14,18 @@ from cooperation.configuration import ARCHIVES, CLAIMS, EXPECTED, PUBLISHED
 from cooperation.conditions import ORACLE_CONDITIONS, READINGS, Condition
 from cooperation.models import MODELS
 from cooperation.files import InputError
+from cooperation.plain_yaml import check_file
 from cooperation.provenance import sources
 from cooperation.settings import flags
 
 min_version("9.27")
+
+
+# Snakemake would take the last of keys that stand twice, and names no line.
+try:
+    check_file("config.yaml")
+except InputError as error:
+    raise WorkflowError(str(error))
 
 
 configfile: "config.yaml"

@@ -131,10 +131,11 @@ def test_several_steps_run_one_after_another(steps, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "done", "said"),
     [
-        ("table 1 then confirm 2 then table 3", [("table", 1)], "cooperation confirm: no\n"),
+        ("table 1 then confirm 2 then table 3", [("table", 1)], "cooperation confirm, step 2 of 3: no\n"),
         ("table 1 then figure x", [], "invalid int value: 'x'"),
         ("table 1 then nothing", [], "invalid choice: 'nothing'"),
-        ("table 1 then", [], "required: COMMAND"),
+        ("table 1 then", [], "cooperation: a command is missing before or after 'then'"),
+        ("then table 1", [], "cooperation: a command is missing before or after 'then'"),
     ],
 )
 def test_a_step_that_fails_is_the_last_and_words_are_read_before_the_first(

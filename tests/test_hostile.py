@@ -378,6 +378,14 @@ REFUSED = {
         lambda _: config(((*DIALOG, "../none"), {"channel": "image"})),
         r"conditions\.dialog: '\.\./none' is no name for a condition",
     ),
+    "a condition named as what stands between two steps": (
+        lambda _: config(((*DIALOG, "then"), {"channel": "image"})),
+        r"conditions\.dialog: 'then' is no name for a condition; choose another",
+    ),
+    "a figure named as what stands between two steps": (
+        lambda _: config((("datasets", "miniature", "manual"), ["figure_then.yaml"])),
+        r"datasets\.miniature\.manual: 'then' is no name for a figure; choose another",
+    ),
     "a condition with a blank and a quote": (
         lambda _: config(((*DIALOG, "a 'b'"), {"channel": "image"})),
         r"conditions\.dialog: \"a 'b'\" is no name for a condition",

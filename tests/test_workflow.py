@@ -235,6 +235,31 @@ def test_a_model_without_conditions_is_in_no_table(project, left_out, gone, file
     assert jobs["train"] == 1
 
 
+def test_a_table_of_which_no_condition_is_played_is_not_asked_for(project):
+    project.configure({**CONFIG, "conditions": {**CONFIG["conditions"], "round": {"none": {}}}})
+    try:
+        said = project.snakemake("-n", "--forceall").stdout
+    finally:
+        project.configure(CONFIG)
+    assert "table_1" in said
+    assert "table_2" not in said
+
+
+@pytest.mark.parametrize(("text", "said"), [("seeds: [2]\n", "'seeds' is there twice"), ("x: {\n", "line")])
+def test_what_is_written_wrongly_is_refused_with_its_line(project, text, said):
+    path = project.folder / "config.yaml"
+    before = path.read_text()
+    path.write_text(before + text)
+    try:
+        done = project.snakemake("-n")
+    finally:
+        path.write_text(before)
+    assert done.returncode != 0
+    assert "config.yaml: not YAML" in done.stdout
+    assert said in done.stdout
+    assert "Traceback" not in done.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -58,20 +58,21 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that lacks a letter gets its number.
         sys.stdout.reconfigure(errors="backslashreplace")
-    chosen, steps = None, []
+    chosen, steps = "", []
     try:
         # All are read before the first begins.
-        for words in _steps(sys.argv[1:]):
-            chosen = next((word for word in words if not word.startswith("-")), None)
+        given = _steps(sys.argv[1:])
+        for words in given:
+            chosen = next((word for word in words if not word.startswith("-")), "")
             steps.append(_arguments(chosen, words))
-        for arguments in steps:
-            chosen = arguments.command
+        for number, arguments in enumerate(steps, 1):
+            chosen = arguments.command + (f", step {number} of {len(steps)}" if len(steps) > 1 else "")
             arguments.run(arguments)
     except (InputError, OSError) as error:
         refused = refusal(error, error.filename or "a file") if isinstance(error, OSError) else error
         if refused is None:
             raise
-        print(f"cooperation {chosen}: {visible(str(refused))}", file=sys.stderr)
+        print(f"{f'cooperation {chosen}'.strip()}: {visible(str(refused))}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print(f"cooperation {chosen}: stopped; the same command goes on", file=sys.stderr)
@@ -82,15 +83,19 @@ def main() -> None:
 def _steps(words: list[str]) -> list[list[str]]:
     """The words of each step."""
     ends = [place for place, word in enumerate(words) if word == THEN]
-    return [words[start:end] for start, end in zip([0, *(end + 1 for end in ends)], [*ends, len(words)], strict=True)]
+    steps = [words[start:end] for start, end in zip([0, *(end + 1 for end in ends)], [*ends, len(words)], strict=True)]
+    if ends and not all(steps):
+        raise InputError(f"a command is missing before or after {THEN!r}; a value that is this word is --FLAG={THEN}")
+    return steps
 
 
-def _arguments(chosen: str | None, words: list[str]) -> argparse.Namespace:
+def _arguments(chosen: str, words: list[str]) -> argparse.Namespace:
     """The words of a step, as the chosen command's parser reads them; `run` is what to do with them."""
     parser = argparse.ArgumentParser(
         prog="cooperation",
         description=__doc__,
-        epilog=f"COMMAND … {THEN} COMMAND … runs several in one process, until one of them fails.",
+        epilog=f"COMMAND … {THEN} COMMAND … runs several in one process, until one of them fails; "
+        f"a value that is this word is --FLAG={THEN}.",
     )
     parser.add_argument("--version", action="version", version=__version__)
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")

@@ -86,6 +86,9 @@ def check_name(name: object, place: str, what: str = "condition") -> None:
     """Refuse what can't name a condition (or another thing): it becomes part of a path."""
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise InputError(f"{place}: {name!r} is no name for a {what}; use letters, digits, '.', '_', '-'")
+    # Between two steps of a command line.
+    if name == "then":
+        raise InputError(f"{place}: {name!r} is no name for a {what}; choose another")
 
 
 def check_apart(names: Iterable[str], place: str) -> None:

@@ -249,6 +249,7 @@ def _manual(given: Any, place: str) -> Mapping[str, str]:
         name = re.search(r"(?:^|/)figure_([A-Za-z0-9-]+)\.ya?ml$", path)
         if not name:
             raise InputError(f"{place}: {path!r} is not named like figure_2.yaml; rename it")
+        check_name(name[1], place, "figure")
         if name[1] in OTHER_FIGURES:
             raise InputError(f"{place}: {path!r} has another figure's name; rename it")
         if name[1] in found:

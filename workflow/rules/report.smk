@@ -6,12 +6,15 @@ ALL_RESULTS = [
     for reading in experiment.readings
     if experiment.plays(model, reading, condition)
 ]
-# Of the models that play.
-TABLES = [
-    table
-    for table, model in {1: "dialog", 2: "round"}.items()
-    if model in experiment.conditions
-]
+# Those that have at least one of the conditions that are played.
+with open(PUBLISHED, encoding="utf-8") as file:
+    TABLES = sorted(
+        {
+            row["table"]
+            for row in csv.DictReader(file)
+            if row["condition"] in experiment.conditions.get(row["model"], {})
+        }
+    )
 FIGURES = ["1a", "1b"] if "dialog" in experiment.conditions else []
 # The diagnostics are about `dialog`, too.
 SHOWN_WHY = [f"{REPORT}/diagnostics.csv", f"{REPORT}/figure_why.svg"] if FIGURES else []
