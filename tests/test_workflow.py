@@ -200,6 +200,7 @@ def test_edited_claims_are_checked_anew(project):
     ("file", "jobs"),
     [
         ("tables.py", REPORTING | {"play": None}),
+        ("figures.py", REPORTING | {"play": None}),
         ("report.py", {"page": 1, "summarise": None, "diagnose": None}),
         ("bots/player.py", {"play": 8} | REPORTING),
         ("updates.py", {"train": 2, "play": 8} | REPORTING),

@@ -58,24 +58,24 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that lacks a letter gets its number.
         sys.stdout.reconfigure(errors="backslashreplace")
-    chosen, steps = "", []
+    who, steps = "cooperation", []
     try:
         # All are read before the first begins.
-        given = _steps(sys.argv[1:])
-        for words in given:
-            chosen = next((word for word in words if not word.startswith("-")), "")
+        for words in _steps(sys.argv[1:]):
+            chosen = next((word for word in words if not word.startswith("-")), None)
+            who = f"cooperation {chosen}"
             steps.append(_arguments(chosen, words))
         for number, arguments in enumerate(steps, 1):
-            chosen = arguments.command + (f", step {number} of {len(steps)}" if len(steps) > 1 else "")
+            who = f"cooperation {arguments.command}" + (f", step {number} of {len(steps)}" if len(steps) > 1 else "")
             arguments.run(arguments)
     except (InputError, OSError) as error:
         refused = refusal(error, error.filename or "a file") if isinstance(error, OSError) else error
         if refused is None:
             raise
-        print(f"{f'cooperation {chosen}'.strip()}: {visible(str(refused))}", file=sys.stderr)
+        print(f"{who}: {visible(str(refused))}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
-        print(f"cooperation {chosen}: stopped; the same command goes on", file=sys.stderr)
+        print(f"{who}: stopped; the same command goes on", file=sys.stderr)
         # As a shell says it.
         sys.exit(130)
 
@@ -89,7 +89,7 @@ def _steps(words: list[str]) -> list[list[str]]:
     return steps
 
 
-def _arguments(chosen: str, words: list[str]) -> argparse.Namespace:
+def _arguments(chosen: str | None, words: list[str]) -> argparse.Namespace:
     """The words of a step, as the chosen command's parser reads them; `run` is what to do with them."""
     parser = argparse.ArgumentParser(
         prog="cooperation",

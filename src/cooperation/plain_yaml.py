@@ -16,10 +16,10 @@ class Unrepeated(yaml.SafeLoader):
         """Keys and values as they are written, before others' are merged into them."""
         node = super().compose_mapping_node(anchor)
         seen = set()
-        for key, _ in node.value:
-            if isinstance(key.value, str) and key.value in seen:
+        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+            if key.value in seen:
                 raise yaml.composer.ComposerError(None, None, f"{key.value!r} is there twice", key.start_mark)
-            seen.add(key.value if isinstance(key.value, str) else None)
+            seen.add(key.value)
         return node
 
 

@@ -60,20 +60,8 @@ rule diagnose:
         results=ALL_RESULTS,
         code=sources("diagnose"),
     output:
-        report(
-            f"{REPORT}/diagnostics.html",
-            caption="../report/diagnostics.rst",
-            category="Why",
-            labels={"what": "tables"},
-        ),
-        report(
-            f"{REPORT}/figure_why.svg",
-            caption="../report/diagnostics.rst",
-            category="Why",
-            labels={"what": "figure"},
-        ),
-        multiext(f"{REPORT}/diagnostics", ".csv", ".md"),
-        multiext(f"{REPORT}/figure_why", ".pdf", ".png"),
+        shown("diagnostics", "Why", what="tables"),
+        shown("figure_why", "Why", "diagnostics", what="figure"),
     log:
         f"logs/{experiment.dataset}/diagnose.log",
     benchmark:

@@ -18,9 +18,8 @@ def control_of(wildcards):
     """The condition none, where a job plays one that needs it: until a late start, or for what a swap puts in place."""
     name = wildcards.get("condition")
     if name and experiment.conditions[wildcards.model][name].needs_control:
-        return f"{RESULTS}/{{model}}-seed{{seed}}/{{reading}}/none.h5".format(
-            **wildcards
-        )
+        bots = f"{wildcards.model}-seed{wildcards.seed}"
+        return f"{RESULTS}/{bots}/{wildcards.reading}/none.h5"
     return []
 
 
