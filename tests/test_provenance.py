@@ -1,5 +1,6 @@
 """Snakemake reruns a command when a file that it is made of changes, and no other; files say where they come from."""
 
+import ast
 import json
 import os
 import signal
@@ -22,7 +23,7 @@ from cooperation.files import digest
 from cooperation.messages import Messages
 from cooperation.models import Sizes
 from cooperation.oracle import play_oracles
-from cooperation.provenance import code, inputs, software, sources
+from cooperation.provenance import PACKAGE, _imported, code, inputs, software, sources
 from cooperation.results import write_result
 from cooperation.store import Dialogs, Features, write_dialogs, write_features
 from cooperation.text import Vocabulary
@@ -36,6 +37,30 @@ def names(command):
 def test_sources_are_files(command):
     assert all(Path(path).is_file() for path in sources(command))
     assert f"{command}.py" in names(command)
+
+
+@pytest.mark.parametrize("file", sorted(PACKAGE.rglob("*.py")), ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_no_import_is_missed(file):
+    """What Python itself reads as imports, those within functions included."""
+    wanted = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        assert not (isinstance(node, ast.ImportFrom) and node.level), "relative"
+        if isinstance(node, ast.ImportFrom):
+            wanted |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            wanted |= {alias.name for alias in node.names}
+    places = [PACKAGE.parent.joinpath(*name.split(".")) for name in wanted if name.startswith("cooperation.")]
+    modules = {path for place in places for path in (place.with_suffix(".py"), place / "__init__.py")}
+    assert {path for path in modules if path.is_file() and path.stat().st_size} <= set(_imported(file))
+
+
+def test_every_way_to_import(tmp_path):
+    (tmp_path / "some.py").write_text(
+        "import cooperation.game\nfrom cooperation import (\n    ranking,  # why\n    talk as speech,\n)\n"
+        "if True:\n    from cooperation.store import Dialogs\n"
+    )
+    found = {path.name for path in _imported(tmp_path / "some.py")}
+    assert found == {"game.py", "ranking.py", "talk.py", "store.py"}
 
 
 def test_an_edited_bot_replays_the_games_and_an_edited_table_does_not():

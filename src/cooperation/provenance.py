@@ -1,8 +1,8 @@
 """Where results come from: the source files a command is made of, and the software that ran them."""
 
-import ast
 import hashlib
 import platform
+import re
 import subprocess
 from functools import cache
 from importlib.metadata import version
@@ -11,6 +11,8 @@ from pathlib import Path
 from cooperation.files import digest
 
 PACKAGE = Path(__file__).parent
+# Found line by line, for parsing all files as Python would cost each `snakemake -n` almost half a second.
+IMPORT = re.compile(r"^\s*(?:from (\S+) import (\([^)]*\)|.*)|import (\S+))", re.MULTILINE)
 
 
 def sources(*commands: str) -> list[str]:
@@ -38,17 +40,19 @@ def _imported(file: Path) -> tuple[Path, ...]:
         return ()
     text = file.read_text(encoding="utf-8")
     names: set[str] = set()
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            # `from cooperation import randomness` names a module, `from cooperation.text import X` is in one.
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-        elif isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
+    for module, parts, alone in IMPORT.findall(text):
+        # `from cooperation import randomness` names a module, `from cooperation.text import X` is in one.
+        names |= {module, alone, *(f"{module}.{part}" for part in re.findall(r"\w+", parts))}
     places = [PACKAGE.parent.joinpath(*name.split(".")) for name in names if name.startswith("cooperation.")]
     modules = [path for place in places for path in (place.with_suffix(".py"), place / "__init__.py")]
-    data = [path for path in PACKAGE.iterdir() if path.suffix not in (".py", ".typed") and path.name in text]
+    data = [path for path in _data() if path.name in text]
     # Empty files say nothing.
     return tuple(path for path in (*modules, *data) if path.is_file() and path.stat().st_size)
+
+
+@cache
+def _data() -> list[Path]:
+    return [path for path in PACKAGE.iterdir() if path.is_file() and path.suffix not in (".py", ".typed")]
 
 
 def code(command: str) -> str:
