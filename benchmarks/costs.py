@@ -93,7 +93,7 @@ def _rules(measured: Measured, train: int, val: int) -> list[Rule]:
     whole = "measured whole, made-up results of all conditions"
     return [
         Rule("encode", 1, seconds["encode"], False, "encode", disk["dialogs.h5"], "measured whole"),
-        Rule("extract", 32, each * pictures, True, "extract", features, f"extrapolated linearly from {sample}"),
+        Rule("extract", 16, each * pictures, True, "extract", features, f"extrapolated linearly from {sample}"),
         Rule("normalise", 1, seconds["normalise"], False, "normalise", features, "measured whole"),
         Rule(
             "train, dialog",

@@ -28,7 +28,7 @@ class Dataset:
     """One data set and the models for it.
 
     source: where it comes from, one of `SOURCES`; files: paths of files that the user has, by name; downloads: where
-    the others come from, by name; shards: jobs that share a split's pictures; threads: of a job that extracts, trains
+    the others come from, by name; shards: jobs that share all pictures; threads: of a job that extracts, trains
     or plays; jobs: what a job plays, one of `JOBS`; steps: settings of the steps that make the data set; training:
     model → how it is trained; manual: name of a figure (2 to 5, or another) → file of its manual intervention.
     """

@@ -11,7 +11,6 @@ shell.prefix(
 
 
 wildcard_constraints:
-    split="train|val",
     model="|".join(MODELS),
     seed=r"\d+",
     shard=r"\d+",
@@ -37,14 +36,17 @@ def noted(path):
     return path.removesuffix(".ready")
 
 
+def shard_of(split):
+    """The features of a share of a split's pictures, as they are before normalising."""
+    return f"{DATA}/fc7_{split}_{{shard}}of{{shards}}.h5"
+
+
 def extracted(split):
-    """The files of a split's features as they are before normalising."""
+    """The files of all features of a split, as they are before normalising."""
     if experiment.data.source == "authors":
         return [experiment.data.files["images"]]
     shards = experiment.data.shards
-    return [
-        f"{DATA}/fc7_{split}_{shard}of{shards}.h5" for shard in range(1, shards + 1)
-    ]
+    return expand(shard_of(split), shard=range(1, shards + 1), shards=shards)
 
 
 def download_flags(wildcards):
@@ -99,6 +101,8 @@ def world_config(world):
     }
 
 
+# The smaller first: what is wrong with it shows before the other's hours.
+SPLITS = ("val", "train")
 DATA = f"data/{experiment.dataset}"
 RAW = f"{DATA}/raw"
 # VGG-16's, where it isn't to be untrained.

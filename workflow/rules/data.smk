@@ -41,30 +41,26 @@ else:
             "python -m cooperation encode --train {params.train:q} --val {params.val:q} --out {output:q}"
             " {params.flags} > {log:q} 2>&1"
 
-    # A killed run goes on with the shards that are missing, and a cluster makes them side by side.
+    # A killed run goes on with the shards that are missing, and a cluster makes them side by side. Both splits in one
+    # job, for starting it takes as long as hundreds of small pictures.
     rule extract:
         input:
-            images=raw("{split}2014.zip"),
+            images=[raw(f"{split}2014.zip") for split in SPLITS],
             weights=list(map(raw, WEIGHTS)),
             code=sources("extract"),
         output:
-            f"{DATA}/fc7_{{split}}_{{shard}}of{{shards}}.h5",
+            [shard_of(split) for split in SPLITS],
         log:
-            f"logs/{experiment.dataset}/extract_{{split}}_{{shard}}of{{shards}}.log",
+            f"logs/{experiment.dataset}/extract_{{shard}}of{{shards}}.log",
         benchmark:
-            f"logs/{experiment.dataset}/extract_{{split}}_{{shard}}of{{shards}}.tsv"
+            f"logs/{experiment.dataset}/extract_{{shard}}of{{shards}}.tsv"
         conda:
             "../envs/torch.yaml"
         threads: experiment.data.threads
         params:
-            images=lambda _, input: noted(input.images),
-            weights=lambda _, input: shlex.join(
-                f"--weights={noted(note)}" for note in input.weights
-            ),
-            flags=flagged(experiment.data.steps["pictures"]),
+            steps=extractions,
         shell:
-            "python -m cooperation extract --images {params.images:q} --split {wildcards.split} --out {output:q}"
-            " --shard {wildcards.shard}/{wildcards.shards} {params.weights} {params.flags} > {log:q} 2>&1"
+            "python -m cooperation {params.steps} > {log:q} 2>&1"
 
 
 rule normalise:

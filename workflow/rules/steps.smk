@@ -7,6 +7,19 @@ def one_after_another(steps):
     return " then ".join(shlex.join(map(str, step)) for step in steps)
 
 
+def extractions(wildcards):
+    """A share of the pictures of both splits."""
+    share = ["--shard", f"{wildcards.shard}/{wildcards.shards}"]
+    share += [f"--weights={noted(raw(name))}" for name in WEIGHTS]
+    share += flags(experiment.data.steps["pictures"])
+    steps = []
+    for split in SPLITS:
+        step = ["extract", "--images", noted(raw(f"{split}2014.zip")), "--split", split]
+        step += ["--out", shard_of(split).format(**wildcards)]
+        steps.append([*step, *share])
+    return one_after_another(steps)
+
+
 def bots_and_images(bots):
     """What all that play are given."""
     given = ["--checkpoint", f"{CHECKPOINTS}/{bots}.safetensors"]
