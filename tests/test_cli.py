@@ -1,10 +1,12 @@
 """The command line: one line for a bad input, and flags that say what they mean."""
 
 import argparse
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -105,6 +107,24 @@ def test_ctrl_c_while_a_command_is_imported_is_one_line(monkeypatch, capsys):
         main()
     assert stop.value.code == 130
     assert capsys.readouterr().err == "cooperation train: stopped; the same command goes on\n"
+
+
+def test_a_reader_that_has_seen_enough_gets_no_traceback():
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "cooperation", "provenance", "README.md"]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_an_output_that_is_full_is_one_line():
+    command = [sys.executable, "-m", "cooperation", "provenance", "README.md"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("cooperation provenance: ")
+    assert done.stderr.count("\n") == 1
 
 
 @pytest.fixture

@@ -191,6 +191,9 @@ def test_what_snakemake_remembers_is_said(tmp_path, monkeypatch, capsys):
             "wall_time_s": 12.3,
             "log": ["logs/p0.2.log"],
         }
+    place.write_text(json.dumps(record | {"shellcmd": "python -m cooperation summarise then table 1"}))
+    [found] = yaml.safe_load(said(monkeypatch, capsys, path)).values()
+    assert found["made"]["steps"] == ["python -m cooperation summarise", "table 1"]
     log.with_name("p0.2.tsv").write_text("s\tmax_rss\tcpu_time\n12.5\t800.25\t-\n")
     [found] = yaml.safe_load(said(monkeypatch, capsys, path)).values()
     assert found["made"]["wall_time_s"] == 12.5

@@ -180,6 +180,24 @@ def test_every_transcript_counts_ranks_from_one_and_keeps_halves():
     assert "0 is best" not in text
 
 
+def test_what_models_were_run_with_is_said_of_each_and_the_dialog_is_one_models():
+    ranks = np.arange(33.0).reshape(3, 11)
+    results = [
+        made_result(ranks, device="cpu", training='{"epochs": 10}'),
+        made_result(ranks, condition="image-from1", device="cpu", training='{"epochs": 10}'),
+        made_result(ranks, model="round", device="cpu", training='{"epochs": 5}'),
+    ]
+    summary, tables, figures, _ = sources(made_summary())
+    shown = [Source(Path(f"{number}.h5"), result) for number, result in enumerate(results)]
+    text = render(summary, tables, figures, shown, VOCABULARY)
+    rows = re.findall(r"<dt>(device|training[^<]*)</dt>\s*<dd>([^<]*)</dd>", text)
+    assert rows == [("device", "cpu"), ("training, dialog", "epochs: 10"), ("training, round", "epochs: 5")]
+    talks = text.split('id="dialogs"')[1]
+    assert "image-from1" in talks
+    assert "<code>1.h5</code>" in talks
+    assert "<code>2.h5</code>" not in talks
+
+
 def test_without_results_the_page_has_no_transcripts():
     assert 'id="dialogs"' not in render(*sources(made_summary()), VOCABULARY)
 

@@ -68,6 +68,13 @@ def main() -> None:
         for number, arguments in enumerate(steps, 1):
             who = f"cooperation {arguments.command}" + (f", step {number} of {len(steps)}" if len(steps) > 1 else "")
             arguments.run(arguments)
+        # What can't be written is found out here, before Python would at its end.
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Such as `| head`, which has seen enough; nor is what is left to be written at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # As a shell says it.
+        sys.exit(141)
     except (InputError, OSError) as error:
         refused = refusal(error, error.filename or "a file") if isinstance(error, OSError) else error
         if refused is None:

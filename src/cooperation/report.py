@@ -87,13 +87,23 @@ def _facts(summary: pd.DataFrame, results: Sequence[Source]) -> list[tuple[str, 
         ("Queries × candidates", sizes(summary)),
         ("Readings", ", ".join(readings(summary["reading"]))),
     ]
-    attributes: dict[str, Any] = {}
+    attributes: dict[str, dict[str, str]] = {}
     for source in results:
-        attributes = {**source.content.attributes, **attributes}
-    if "features" in attributes:
-        facts.append(("Image features", _flat(attributes["features"])))
-    facts += [(name.replace("_", " "), _flat(attributes[name])) for name in sorted(set(attributes) - NAMED)]
+        said = source.content.attributes
+        for name, value in said.items():
+            attributes.setdefault(name, {}).setdefault(said["model"], _flat(value))
+    titles = {"features": "Image features"} | {name: name.replace("_", " ") for name in sorted(set(attributes) - NAMED)}
+    for name, title in titles.items():
+        facts += _by_model(title, attributes.get(name, {}))
     return [*facts, ("Page made by", f"cooperation {__version__}, Python {platform.python_version()}")]
+
+
+def _by_model(title: str, values: Mapping[str, str]) -> list[tuple[str, str]]:
+    """What all models say, once; or what each says."""
+    said = set(values.values())
+    if len(said) == 1:
+        return [(title, said.pop())]
+    return [(f"{title}, {model}", value) for model, value in values.items()]
 
 
 def _flat(value: Any) -> str:
@@ -177,10 +187,11 @@ def _condition(name: str, rows: pd.DataFrame) -> dict[str, Any]:
 
 
 def _transcripts(results: Sequence[Source], vocabulary: Vocabulary) -> list[dict[str, Any]]:
-    """The same dialog under each result's condition: the one of median final rank in the first result."""
+    """The same dialog under the conditions of the first model: the one of median final rank in the first result."""
     if not results:
         return []
     first: Result = results[0].content
+    results = [source for source in results if source.content.attributes["model"] == first.attributes["model"]]
     dialog = int(np.argsort(first.ranks[:, -1], kind="stable")[len(first.ranks) // 2])
     rows = [int(np.flatnonzero(source.content.image_ids == first.image_ids[dialog])[0]) for source in results]
     return [_transcript(source, row, vocabulary) for source, row in zip(results, rows, strict=True)]

@@ -18,11 +18,15 @@ with open(PUBLISHED, encoding="utf-8") as file:
 FIGURES = ["1a", "1b"] if "dialog" in experiment.conditions else []
 # The diagnostics are about `dialog`, too.
 SHOWN_WHY = [f"{REPORT}/diagnostics.csv", f"{REPORT}/figure_why.svg"] if FIGURES else []
-# The page shows one dialog under these.
+# The page shows one dialog of the first model under these, and says how each model was trained.
 SHOWN = [
-    f"{RESULTS}/dialog-seed{experiment.seeds[0]}/{experiment.readings[0]}/{condition}.h5"
-    for condition in ("none", "image-from1", "answer-from1-p1")
-    if condition in experiment.conditions.get("dialog", {})
+    f"{RESULTS}/{model}-seed{experiment.seeds[0]}/{experiment.readings[0]}/{condition}.h5"
+    for model, shown_under in {
+        "dialog": ("none", "image-from1", "answer-from1-p1"),
+        "round": ("none",),
+    }.items()
+    for condition in shown_under
+    if condition in experiment.conditions.get(model, {})
 ]
 # The picture of a manual intervention's dialog is in it, where there are pictures.
 PICTURES = raw("val2014.zip") if MANUAL and experiment.data.source != "authors" else []

@@ -95,7 +95,7 @@ def _job(folder: Path, record: Mapping[str, Any]) -> dict[str, Any]:
     began, ended = record["starttime"], record["endtime"]
     return {
         "rule": record["rule"],
-        "command": record["shellcmd"],
+        **_command(record["shellcmd"]),
         "inputs": {name: sums.get(name, "checksum not recorded").removeprefix("sha256:") for name in files},
         "source_files": len(record["input"]) - len(files),
         "began": datetime.fromtimestamp(began, UTC).isoformat(" ", "seconds"),
@@ -103,6 +103,12 @@ def _job(folder: Path, record: Mapping[str, Any]) -> dict[str, Any]:
         "log": list(record["log"]),
         **_measured([folder / log for log in record["log"]]),
     }
+
+
+def _command(said: str) -> dict[str, Any]:
+    # What stands between the steps of one process.
+    steps = said.split(" then ")
+    return {"command": said} if len(steps) == 1 else {"steps": steps}
 
 
 def _measured(logs: list[Path]) -> dict[str, float]:

@@ -27,7 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--why", type=Path, help="CSV of `cooperation diagnose`")
     parser.add_argument("--why-figure", type=Path, help="SVG of `cooperation diagnose`")
     parser.add_argument(
-        "--results", type=Path, nargs="*", default=[], help="HDF5 results to show a dialog of, the control first"
+        "--results",
+        type=Path,
+        nargs="*",
+        default=[],
+        help="HDF5 results, the control first: what was run, and a dialog under each condition of the first's model",
     )
     parser.add_argument(
         "--manual", type=Path, nargs="*", default=[], help="HDF5 results of `cooperation intervene`: figure_2.h5 …"
