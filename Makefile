@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: all test check system audit lock bench scale clean
+.PHONY: all test check system audit lock bench scale precision clean
 all: .venv/installed
 	snakemake --cores all
 
@@ -60,6 +60,11 @@ bench: .venv/installed
 scale: .venv/installed
 	OMP_WAIT_POLICY=PASSIVE python benchmarks/scale.py --out reports/scale
 	cp reports/scale.csv reports/scale.md docs/
+
+# Whether bots trained in bfloat16 guess as well, after `make`; with one thread, as the workflow trains the miniature's.
+precision: .venv/installed
+	OMP_NUM_THREADS=1 python benchmarks/precision.py --out reports/precision
+	cp reports/precision.csv reports/precision.md docs/
 
 # What the workflow made; the environment stays.
 clean:

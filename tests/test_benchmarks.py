@@ -17,13 +17,14 @@ import costs  # noqa: E402
 import flops  # noqa: E402
 import made_up  # noqa: E402
 import overhead  # noqa: E402
+import precision  # noqa: E402
 import reference  # noqa: E402
 import scale  # noqa: E402
 import timing  # noqa: E402
 import works  # noqa: E402
 
 from cooperation.game import Script  # noqa: E402
-from cooperation.models import Sizes  # noqa: E402
+from cooperation.models import Sizes, Training  # noqa: E402
 from cooperation.ranking import Ranker  # noqa: E402
 from cooperation.results import read_ranks  # noqa: E402
 from cooperation.settings import flags  # noqa: E402
@@ -161,7 +162,9 @@ def test_every_rule_has_its_cost():
     assert "4.00" in costs.markdown(costs.table(measured, 360, 180), grown, memory, "a machine")
 
 
-def test_a_command_at_scale_ends_early(tmp_path):
+@pytest.fixture
+def prepared(tmp_path):
+    """A folder of dialogs and features, 40 and 20, and the commands that made them."""
     shape = replace(scale.SMALL, train=40, val=20)
     commands = scale.Commands()
     for split, first, count in (("train", 0, 40), ("val", 40, 20)):
@@ -169,10 +172,15 @@ def test_a_command_at_scale_ends_early(tmp_path):
     given = ["--train", tmp_path / "train.json", "--val", tmp_path / "val.json", "--out", tmp_path / "dialogs.h5"]
     commands.run("encode", "encode", *given)
     scale.write_features(tmp_path, shape)
-    inputs = ["--dialogs", tmp_path / "dialogs.h5", "--features", tmp_path / "features.h5"]
     parts = ["--train", tmp_path / "fc7_train.h5", "--val", tmp_path / "fc7_val.h5"]
     commands.run("normalise", "normalise", *parts, "--out", tmp_path / "features.h5")
-    settings = ["--epochs", 1, "--batch", 4, *flags(shape.sizes), "--out", tmp_path / "bots.safetensors"]
+    return tmp_path, commands
+
+
+def test_a_command_at_scale_ends_early(prepared):
+    tmp_path, commands = prepared
+    inputs = ["--dialogs", tmp_path / "dialogs.h5", "--features", tmp_path / "features.h5"]
+    settings = ["--epochs", 1, "--batch", 4, *flags(scale.SMALL.sizes), "--out", tmp_path / "bots.safetensors"]
     commands.run("train", "train", *inputs, *settings, limit=2)
     settings = ["--checkpoint", tmp_path / "bots.safetensors", "--out", tmp_path, "--batch", 8]
     commands.run("play", "play", *inputs, *settings, limit=1)
@@ -180,3 +188,26 @@ def test_a_command_at_scale_ends_early(tmp_path):
     assert all(size > 10 * 2**20 for size in commands.memory.values())
     with pytest.raises(RuntimeError, match="no such checkpoint"):
         commands.run("play", "play", *inputs, "--checkpoint", tmp_path / "none", "--out", tmp_path)
+
+
+def test_a_precision_is_trained_and_played(prepared, capfd):
+    folder, _ = prepared
+    said = []
+    for name in ("float32", "float32", "bfloat16"):
+        training = Training(epochs=2, batch=8, rate=0.01, precision=name)
+        found = precision.mpr(folder, flags(scale.SMALL.sizes), training)
+        said.append((found, capfd.readouterr().err))
+    assert said[0] == said[1]
+    # The losses: so few dialogs have the same ranks.
+    assert said[0][1] != said[2][1]
+    assert all(0 < mean < 100 for found, _ in said for mean in found.values())
+
+
+def test_precisions_by_hand():
+    found = [("none", "float32", 1, 90.0), ("none", "float32", 2, 92.0), ("none", "bfloat16", 1, 91.0)]
+    found += [("none", "bfloat16", 2, 91.5)]
+    shown = precision.table(pd.DataFrame(found, columns=["condition", "precision", "seed", "mpr"]))
+    assert shown.to_numpy().tolist() == [
+        ["none", "float32", 90.0, 92.0, 91.0, 90.0, 92.0],
+        ["none", "bfloat16", 91.0, 91.5, 91.25, 91.0, 91.5],
+    ]
