@@ -33,8 +33,8 @@ class Measured:
     """What was measured.
 
     seconds, memory: of each command, in bytes the latter; disk: bytes of each kind of file; rates: seconds a dialog;
-    gemm: FLOP/s; pictures: that `extract` went through; steps: that were trained; epochs: of each training; starts,
-    scripted: of each game, its first tampered round, and whether people say all.
+    gemm: FLOP/s; pictures: that `extract` went through; steps: that were trained; epochs: of each training; shards:
+    jobs of `extract`; starts, scripted: of each game, its first tampered round, and whether people say all.
     """
 
     seconds: Mapping[str, float]
@@ -45,6 +45,7 @@ class Measured:
     pictures: int
     steps: int
     epochs: int
+    shards: int
     starts: Sequence[int]
     scripted: Sequence[bool]
 
@@ -93,7 +94,15 @@ def _rules(measured: Measured, train: int, val: int) -> list[Rule]:
     whole = "measured whole, made-up results of all conditions"
     return [
         Rule("encode", 1, seconds["encode"], False, "encode", disk["dialogs.h5"], "measured whole"),
-        Rule("extract", 16, each * pictures, True, "extract", features, f"extrapolated linearly from {sample}"),
+        Rule(
+            "extract",
+            measured.shards,
+            each * pictures,
+            True,
+            "extract",
+            features,
+            f"extrapolated linearly from {sample}",
+        ),
         Rule("normalise", 1, seconds["normalise"], False, "normalise", features, "measured whole"),
         Rule(
             "train, dialog",

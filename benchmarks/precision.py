@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from cooperation import configuration
 from cooperation.files import write_text
-from cooperation.models import Training
+from cooperation.models import Sizes, Training
 from cooperation.plain_yaml import read_yaml
 from cooperation.results import read_ranks
 from cooperation.settings import flags
@@ -31,15 +31,15 @@ bots that differ in their seed and in what matrix products are made in while the
 """.strip()
 
 
-def mpr(data: Path, sizes: list[str], training: Training) -> dict[str, float]:
+def mpr(data: Path, sizes: Sizes, training: Training) -> dict[str, float]:
     """Train bots, let them play: final MPR by condition."""
     with tempfile.TemporaryDirectory() as scratch:
         out = Path(scratch)
         given = [f"--dialogs={data / 'dialogs.h5'}", f"--features={data / 'features.h5'}"]
-        words = ["train", *given, f"--out={out / 'bots.safetensors'}", *sizes, *flags(training)]
+        words = ["train", *given, f"--out={out / 'bots.safetensors'}", *flags(sizes), *flags(training)]
         words += ["then", "play", *given, f"--checkpoint={out / 'bots.safetensors'}", f"--out={out}"]
         words += ["--condition=none={}", "--condition=human={script: dialog}"]
-        subprocess.run([sys.executable, "-m", "cooperation", *words], check=True, stdout=subprocess.PIPE)
+        subprocess.run([sys.executable, "-m", "cooperation", *words], check=True, stdout=subprocess.DEVNULL)
         results = {name: read_ranks(out / f"{name}.h5") for name in ("none", "human")}
         return {name: float(result.percentiles[:, -1].mean()) for name, result in results.items()}
 
@@ -61,16 +61,17 @@ def main(words: list[str] | None = None) -> None:
     arguments = parser.parse_args(words)
     config = read_yaml(Path("config.yaml").read_bytes(), "config.yaml")
     data = configuration.read(config | {"dataset": "miniature"}).data
-    sizes, training = flags(data.sizes), data.training["dialog"]
+    training = data.training["dialog"]
     rows = []
     for seed in tqdm(range(1, arguments.seeds + 1), unit="seed"):
         for precision in PRECISIONS:
-            found = mpr(arguments.data, sizes, replace(training, seed=seed, precision=precision))
+            found = mpr(arguments.data, data.sizes, replace(training, seed=seed, precision=precision))
             rows += [
                 {"condition": name, "precision": precision, "seed": seed, "mpr": mean} for name, mean in found.items()
             ]
     frame = pd.DataFrame(rows)
-    head = f"Made by `make precision` on {timing.processor()}, torch {torch.__version__}."
+    threads = f"{torch.get_num_threads()} threads" if torch.get_num_threads() > 1 else "one thread"
+    head = f"Made by `make precision` on {timing.processor()}, {threads}, torch {torch.__version__}."
     shown = table(frame).to_markdown(index=False, floatfmt=".2f")
     write_text(arguments.out.with_suffix(".csv"), frame.to_csv(index=False, float_format="%.4f", lineterminator="\n"))
     write_text(arguments.out.with_suffix(".md"), f"# Precision\n\n{head}\n\n{EXPLANATION}\n\n{shown}\n")

@@ -295,6 +295,7 @@ def main() -> None:
         shape.pictures,
         shape.steps,
         experiment.data.training["dialog"].epochs,
+        experiment.data.shards,
         [condition.start for condition in conditions],
         [condition.script != "none" for condition in conditions],
     )

@@ -144,12 +144,14 @@ def test_every_rule_has_its_cost():
         pictures=100,
         steps=3,
         epochs=2,
+        shards=4,
         starts=[1, 6, 1],
         scripted=[False, False, True],
     )
     table = costs.table(measured, 360, 180).set_index("rule")
     hours = table["hours_2_cores"] * 3600
     assert hours["train, dialog"] == pytest.approx(2 * 360 * 0.1)
+    assert table.loc["extract", "jobs"] == 4
     assert hours["extract"] == pytest.approx(540)
     assert hours["summarise"] == pytest.approx(6 * 36)
     # A whole game, half a one, one that people talk, in which nothing is spoken; eleven, five and eleven ranks.
@@ -162,9 +164,10 @@ def test_every_rule_has_its_cost():
     assert "4.00" in costs.markdown(costs.table(measured, 360, 180), grown, memory, "a machine")
 
 
-@pytest.fixture
-def prepared(tmp_path):
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
     """A folder of dialogs and features, 40 and 20, and the commands that made them."""
+    tmp_path = tmp_path_factory.mktemp("prepared")
     shape = replace(scale.SMALL, train=40, val=20)
     commands = scale.Commands()
     for split, first, count in (("train", 0, 40), ("val", 40, 20)):
@@ -195,10 +198,11 @@ def test_a_precision_is_trained_and_played(prepared, capfd):
     said = []
     for name in ("float32", "float32", "bfloat16"):
         training = Training(epochs=2, batch=8, rate=0.01, precision=name)
-        found = precision.mpr(folder, flags(scale.SMALL.sizes), training)
-        said.append((found, capfd.readouterr().err))
+        found = precision.mpr(folder, scale.SMALL.sizes, training)
+        said.append((found, [line for line in capfd.readouterr().err.splitlines() if line.startswith("epoch")]))
     assert said[0] == said[1]
-    # The losses: so few dialogs have the same ranks.
+    # Losses, for in so few dialogs the ranks are the same.
+    assert len(said[0][1]) == 2
     assert said[0][1] != said[2][1]
     assert all(0 < mean < 100 for found, _ in said for mean in found.values())
 
@@ -211,3 +215,15 @@ def test_precisions_by_hand():
         ["none", "float32", 90.0, 92.0, 91.0, 90.0, 92.0],
         ["none", "bfloat16", 91.0, 91.5, 91.25, 91.0, 91.5],
     ]
+
+
+def test_each_seed_is_trained_in_each_precision_as_configured(tmp_path, monkeypatch):
+    def mpr(data, sizes, training):
+        assert (str(data), sizes.layers, training.epochs) == ("data/miniature", 1, 10)
+        return {"none": 90 + training.seed, "human": 80.0 if training.precision == "float32" else 81.0}
+
+    monkeypatch.setattr(precision, "mpr", mpr)
+    monkeypatch.chdir(ROOT)
+    precision.main(["--seeds", "2", "--out", str(tmp_path / "precision")])
+    assert len((tmp_path / "precision.csv").read_text().splitlines()) == 1 + 8
+    assert "| human       | bfloat16    |    81.00 |    81.00 |" in (tmp_path / "precision.md").read_text()

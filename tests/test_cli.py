@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -109,22 +110,59 @@ def test_ctrl_c_while_a_command_is_imported_is_one_line(monkeypatch, capsys):
     assert capsys.readouterr().err == "cooperation train: stopped; the same command goes on\n"
 
 
-def test_a_reader_that_has_seen_enough_gets_no_traceback():
+# Python writes each line at once, or keeps lines until its end.
+BUFFERING = pytest.mark.parametrize("unbuffered", ["", "1"])
+
+
+def provenance(unbuffered, stdout, *words):
+    environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+    command = [sys.executable, "-m", "cooperation", "provenance", "README.md", *words]
+    done = subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False, env=environment)
+    return done.returncode, done.stderr
+
+
+@BUFFERING
+def test_a_reader_that_has_seen_enough_gets_no_traceback(unbuffered):
     read, write = os.pipe()
     os.close(read)
-    command = [sys.executable, "-m", "cooperation", "provenance", "README.md"]
-    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, check=False)
+    assert provenance(unbuffered, write) == (141, "")
     os.close(write)
-    assert (done.returncode, done.stderr) == (141, b"")
 
 
-def test_an_output_that_is_full_is_one_line():
-    command = [sys.executable, "-m", "cooperation", "provenance", "README.md"]
+@BUFFERING
+def test_an_output_that_is_full_is_one_line(unbuffered):
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr.startswith("cooperation provenance: ")
-    assert done.stderr.count("\n") == 1
+        code, said = provenance(unbuffered, full)
+        assert code == 2
+        assert re.fullmatch("cooperation provenance: .*no space left on device; .*\n", said)
+
+
+def test_bad_input_is_one_line_even_where_nobody_reads_what_came_before():
+    read, write = os.pipe()
+    os.close(read)
+    code, said = provenance("", write, "nowhere")
+    os.close(write)
+    assert code == 2
+    assert said.startswith("cooperation provenance: nowhere: no such file")
+    assert said.count("\n") == 1
+
+
+def test_without_an_output_a_command_does_its_work():
+    command = f"exec {sys.executable} -m cooperation provenance README.md >&-"
+    done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_pipe_that_breaks_elsewhere_is_a_bug(monkeypatch, tmp_path):
+    def broken(_):
+        raise BrokenPipeError
+
+    monkeypatch.setattr("cooperation.cli.import_module", lambda _: SimpleNamespace(add_arguments=id, run=broken))
+    monkeypatch.setattr(sys, "argv", ["cooperation", "table"])
+    with (tmp_path / "log").open("w") as log:
+        monkeypatch.setattr(sys, "stdout", log)
+        with pytest.raises(BrokenPipeError):
+            main()
 
 
 @pytest.fixture

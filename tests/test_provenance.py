@@ -51,16 +51,19 @@ def test_no_import_is_missed(file):
             wanted |= {alias.name for alias in node.names}
     places = [PACKAGE.parent.joinpath(*name.split(".")) for name in wanted if name.startswith("cooperation.")]
     modules = {path for place in places for path in (place.with_suffix(".py"), place / "__init__.py")}
-    assert {path for path in modules if path.is_file() and path.stat().st_size} <= set(_imported(file))
+    found = {path for path in _imported(file) if path.suffix == ".py"}
+    assert found == {path for path in modules if path.is_file() and path.stat().st_size}
 
 
 def test_every_way_to_import(tmp_path):
     (tmp_path / "some.py").write_text(
-        "import cooperation.game\nfrom cooperation import (\n    ranking,  # why\n    talk as speech,\n)\n"
-        "if True:\n    from cooperation.store import Dialogs\n"
+        "import cooperation.game, cooperation.corpus as counted\n"
+        "from cooperation import (\n    ranking,  # (not tables)\n    talk as speech,\n)\n"
+        "if True:\n    from cooperation.store import Dialogs  # nor from figures\n"
+        "    from cooperation import randomness  # unlike report\n"
     )
     found = {path.name for path in _imported(tmp_path / "some.py")}
-    assert found == {"game.py", "ranking.py", "talk.py", "store.py"}
+    assert found == {"game.py", "corpus.py", "ranking.py", "talk.py", "store.py", "randomness.py"}
 
 
 def test_an_edited_bot_replays_the_games_and_an_edited_table_does_not():
@@ -184,7 +187,7 @@ def test_what_snakemake_remembers_is_said(tmp_path, monkeypatch, capsys):
         [found] = yaml.safe_load(said(monkeypatch, capsys, word)).values()
         assert found["made"] == {
             "rule": "summarise",
-            "command": "python -m cooperation summarise",
+            "commands": ["python -m cooperation summarise"],
             "inputs": {"results/none.h5": "12ab"},
             "source_files": 2,
             "began": "1970-01-01 00:00:00+00:00",
@@ -193,7 +196,7 @@ def test_what_snakemake_remembers_is_said(tmp_path, monkeypatch, capsys):
         }
     place.write_text(json.dumps(record | {"shellcmd": "python -m cooperation summarise then table 1"}))
     [found] = yaml.safe_load(said(monkeypatch, capsys, path)).values()
-    assert found["made"]["steps"] == ["python -m cooperation summarise", "table 1"]
+    assert found["made"]["commands"] == ["python -m cooperation summarise", "table 1"]
     log.with_name("p0.2.tsv").write_text("s\tmax_rss\tcpu_time\n12.5\t800.25\t-\n")
     [found] = yaml.safe_load(said(monkeypatch, capsys, path)).values()
     assert found["made"]["wall_time_s"] == 12.5

@@ -4,12 +4,14 @@ import argparse
 import io
 import os
 import signal
+import stat
 import sys
 import time
 from contextlib import suppress
 from importlib import import_module
 from threading import Thread
 from types import ModuleType
+from typing import NoReturn
 
 from cooperation import __version__
 from cooperation.files import InputError, refusal
@@ -69,22 +71,31 @@ def main() -> None:
             who = f"cooperation {arguments.command}" + (f", step {number} of {len(steps)}" if len(steps) > 1 else "")
             arguments.run(arguments)
         # What can't be written is found out here, before Python would at its end.
-        sys.stdout.flush()
+        print(end="", flush=True)
     except BrokenPipeError:
-        # Such as `| head`, which has seen enough; nor is what is left to be written at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        # As a shell says it.
-        sys.exit(141)
+        if not stat.S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode):
+            raise
+        # The reader, such as `| head`, has seen enough. As a shell says it.
+        _end(141)
     except (InputError, OSError) as error:
         refused = refusal(error, error.filename or "a file") if isinstance(error, OSError) else error
         if refused is None:
             raise
         print(f"{who}: {visible(str(refused))}", file=sys.stderr)
-        sys.exit(2)
+        _end(2)
     except KeyboardInterrupt:
         print(f"{who}: stopped; the same command goes on", file=sys.stderr)
         # As a shell says it.
         sys.exit(130)
+
+
+def _end(code: int) -> NoReturn:
+    """End; what stdout holds and can't take goes nowhere, or Python would complain of it at its end."""
+    try:
+        print(end="", flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
 
 
 def _steps(words: list[str]) -> list[list[str]]:

@@ -11,8 +11,10 @@ from pathlib import Path
 from cooperation.files import digest
 
 PACKAGE = Path(__file__).parent
-# Found line by line, for parsing all files as Python would cost each `snakemake -n` almost half a second.
-IMPORT = re.compile(r"^\s*(?:from (\S+) import (\([^)]*\)|.*)|import (\S+))", re.MULTILINE)
+# Found line by line, for parsing all files as Python would cost each `snakemake -n` almost half a second. Imports that
+# are written otherwise are refused by a test.
+COMMENT = re.compile("#.*")
+IMPORT = re.compile(r"^\s*(?:from (\S+) import (\([^)]*\)|.*)|import (.*))", re.MULTILINE)
 
 
 def sources(*commands: str) -> list[str]:
@@ -40,9 +42,9 @@ def _imported(file: Path) -> tuple[Path, ...]:
         return ()
     text = file.read_text(encoding="utf-8")
     names: set[str] = set()
-    for module, parts, alone in IMPORT.findall(text):
+    for module, parts, alone in IMPORT.findall(COMMENT.sub("", text)):
         # `from cooperation import randomness` names a module, `from cooperation.text import X` is in one.
-        names |= {module, alone, *(f"{module}.{part}" for part in re.findall(r"\w+", parts))}
+        names |= {module, *(f"{module}.{part}" for part in re.findall(r"\w+", parts)), *re.findall(r"[\w.]+", alone)}
     places = [PACKAGE.parent.joinpath(*name.split(".")) for name in names if name.startswith("cooperation.")]
     modules = [path for place in places for path in (place.with_suffix(".py"), place / "__init__.py")]
     data = [path for path in _data() if path.name in text]

@@ -92,18 +92,15 @@ def _facts(summary: pd.DataFrame, results: Sequence[Source]) -> list[tuple[str, 
         said = source.content.attributes
         for name, value in said.items():
             attributes.setdefault(name, {}).setdefault(said["model"], _flat(value))
+    models = {source.content.attributes["model"] for source in results}
     titles = {"features": "Image features"} | {name: name.replace("_", " ") for name in sorted(set(attributes) - NAMED)}
     for name, title in titles.items():
-        facts += _by_model(title, attributes.get(name, {}))
+        values = attributes.get(name, {})
+        if set(values) == models and len(set(values.values())) == 1:
+            facts.append((title, next(iter(values.values()))))
+        else:
+            facts += [(f"{title}, {model}", value) for model, value in values.items()]
     return [*facts, ("Page made by", f"cooperation {__version__}, Python {platform.python_version()}")]
-
-
-def _by_model(title: str, values: Mapping[str, str]) -> list[tuple[str, str]]:
-    """What all models say, once; or what each says."""
-    said = set(values.values())
-    if len(said) == 1:
-        return [(title, said.pop())]
-    return [(f"{title}, {model}", value) for model, value in values.items()]
 
 
 def _flat(value: Any) -> str:
@@ -191,10 +188,10 @@ def _transcripts(results: Sequence[Source], vocabulary: Vocabulary) -> list[dict
     if not results:
         return []
     first: Result = results[0].content
-    results = [source for source in results if source.content.attributes["model"] == first.attributes["model"]]
+    shown = [source for source in results if source.content.attributes["model"] == first.attributes["model"]]
     dialog = int(np.argsort(first.ranks[:, -1], kind="stable")[len(first.ranks) // 2])
-    rows = [int(np.flatnonzero(source.content.image_ids == first.image_ids[dialog])[0]) for source in results]
-    return [_transcript(source, row, vocabulary) for source, row in zip(results, rows, strict=True)]
+    rows = [int(np.flatnonzero(source.content.image_ids == first.image_ids[dialog])[0]) for source in shown]
+    return [_transcript(source, row, vocabulary) for source, row in zip(shown, rows, strict=True)]
 
 
 def _transcript(source: Source, row: int, vocabulary: Vocabulary) -> dict[str, Any]:

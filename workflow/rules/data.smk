@@ -41,8 +41,8 @@ else:
             "python -m cooperation encode --train {params.train:q} --val {params.val:q} --out {output:q}"
             " {params.flags} > {log:q} 2>&1"
 
-    # A killed run goes on with the shards that are missing, and a cluster makes them side by side. Both splits in one
-    # job, for starting it takes as long as hundreds of small pictures.
+    # A killed run goes on with the shards that are missing, and a cluster makes them side by side. One job for a share of
+    # both splits, for importing torchvision takes as long as hundreds of small pictures.
     rule extract:
         input:
             images=[raw(f"{split}2014.zip") for split in SPLITS],

@@ -10,11 +10,11 @@ def one_after_another(steps):
 def extractions(wildcards):
     """A share of the pictures of both splits."""
     share = ["--shard", f"{wildcards.shard}/{wildcards.shards}"]
-    share += [f"--weights={noted(raw(name))}" for name in WEIGHTS]
+    share += [f"--weights={RAW}/{name}" for name in WEIGHTS]
     share += flags(experiment.data.steps["pictures"])
     steps = []
     for split in SPLITS:
-        step = ["extract", "--images", noted(raw(f"{split}2014.zip")), "--split", split]
+        step = ["extract", "--images", f"{RAW}/{split}2014.zip", "--split", split]
         step += ["--out", shard_of(split).format(**wildcards)]
         steps.append([*step, *share])
     return one_after_another(steps)

@@ -95,7 +95,8 @@ def _job(folder: Path, record: Mapping[str, Any]) -> dict[str, Any]:
     began, ended = record["starttime"], record["endtime"]
     return {
         "rule": record["rule"],
-        **_command(record["shellcmd"]),
+        # One a line: the steps of a process (cli.THEN).
+        "commands": record["shellcmd"].split(" then "),
         "inputs": {name: sums.get(name, "checksum not recorded").removeprefix("sha256:") for name in files},
         "source_files": len(record["input"]) - len(files),
         "began": datetime.fromtimestamp(began, UTC).isoformat(" ", "seconds"),
@@ -103,12 +104,6 @@ def _job(folder: Path, record: Mapping[str, Any]) -> dict[str, Any]:
         "log": list(record["log"]),
         **_measured([folder / log for log in record["log"]]),
     }
-
-
-def _command(said: str) -> dict[str, Any]:
-    # What stands between the steps of one process.
-    steps = said.split(" then ")
-    return {"command": said} if len(steps) == 1 else {"steps": steps}
 
 
 def _measured(logs: list[Path]) -> dict[str, float]:
