@@ -21,8 +21,9 @@ from cooperation.tables import claims_view, environment, view
 from cooperation.text import Vocabulary
 from cooperation.transcripts import describe_manual, figure_of, transcript
 
-NAMED = {"dataset", "model", "seed", "reading", "condition", "settings", "candidates", "features"}
+NAMED = {"dataset", "model", "seed", "reading", "condition", "settings", "candidates"}
 """Attributes of a result that the page shows in a place of its own; the others are listed as they are."""
+TITLES = {"features": "image features", "trained_on": "dialogs played that were trained on"}
 
 
 @dataclass(frozen=True)
@@ -93,9 +94,9 @@ def _facts(summary: pd.DataFrame, results: Sequence[Source]) -> list[tuple[str, 
         for name, value in said.items():
             attributes.setdefault(name, {}).setdefault(said["model"], _flat(value))
     models = {source.content.attributes["model"] for source in results}
-    titles = {"features": "Image features"} | {name: name.replace("_", " ") for name in sorted(set(attributes) - NAMED)}
-    for name, title in titles.items():
-        values = attributes.get(name, {})
+    for name in sorted(set(attributes) - NAMED):
+        title = TITLES.get(name, name.replace("_", " "))
+        values = attributes[name]
         if set(values) == models and len(set(values.values())) == 1:
             facts.append((title, next(iter(values.values()))))
         else:

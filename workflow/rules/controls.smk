@@ -1,11 +1,11 @@
-# Worlds whose truth is known: this very workflow, once for each, and the scripted bots.
+# Worlds whose truth is known: the same rules up to the games, once for each, and the scripted bots.
 for world in experiment.worlds:
     of_world = f"{world}_"
 
     module:
         name: world
         snakefile:
-            "../../Snakefile"
+            "../games.smk"
         config:
             world_config(world)
 
