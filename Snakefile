@@ -20,7 +20,7 @@ rule all:
     input:
         rules.summarise.output,
         rules.corpus.output,
-        SHOWN_WHY,
+        rules.diagnose.output if FIGURES else [],
         rules.page.output,
 
 

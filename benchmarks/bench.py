@@ -24,7 +24,8 @@ from cooperation.files import write_text
 MIB = 2**20
 EXPLANATION = """
 Bots have the paper's sizes (vocabulary 9,000, 300/512/2 layers, 4096 features); dialogs are made up, with VisDial's
-lengths. Each row takes turns with its reference in one process, so that noise hits both; numbers are medians. GFLOP/s
+lengths. Each row takes turns with its reference in one process, so that noise hits both; numbers are medians. Compare
+within a row: the same work is slower or faster in another, where others used the machine meanwhile. GFLOP/s
 count what must be computed at least, twice as much for backward as for forward; that messages begin alike and words
 come again, so that less need be computed, is not subtracted, nor that guesses lie in few dimensions, so the share can
 be above 100 %. “Of GEMM” is the share of the rate of the matrix products that took turns, too. Memory is what a call

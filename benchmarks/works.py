@@ -141,7 +141,7 @@ def training(size: Size) -> Iterator[Work]:
         flop,
         bfloat16,
         {"float32": (float32, len(dialogs))},
-        1,
+        size.turns,
         torch.bfloat16,
     )
     rounds = updating(size, batch, RoundUpdates, Training(regime="round"))
@@ -153,7 +153,7 @@ def training(size: Size) -> Iterator[Work]:
         flop,
         rounds,
         {"dialog updates": (float32, len(dialogs))},
-        1,
+        size.turns,
     )
 
 

@@ -204,6 +204,15 @@ def test_bad_settings_are_one_line(monkeypatch, capsys, text, words):
     assert words in said
 
 
+def test_a_closed_input_is_one_line(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", None)
+    monkeypatch.setattr("sys.argv", ["cooperation", "check", "--config", "-"])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 2
+    assert capsys.readouterr().err == "cooperation check: -: standard input is closed; name a file\n"
+
+
 def test_gpus_are_what_the_driver_says(tmp_path, monkeypatch):
     program = tmp_path / "nvidia-smi"
     program.write_text("#!/bin/sh\necho 'NVIDIA H200, 143771 MiB'\n")

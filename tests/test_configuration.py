@@ -222,6 +222,11 @@ D = ("conditions", "dialog")
         ((*M, "manual"), ["a/figure_2.yaml", "b/figure_2.yaml"], ["datasets.miniature.manual", "same figure"]),
         ((*M, "training", "round"), None, ["datasets.miniature.training", "round", "conditions"]),
         ((*M, "threads"), 0, ["datasets.miniature.threads", "at least 1"]),
+        (("conditions", "dialog"), {"none": {}, False: {"channel": "answer"}}, ["conditions.dialog", "False", "name"]),
+        (("conditions", "dialog"), {"none": {}, 1: {"channel": "answer"}}, ["conditions.dialog", "1", "name"]),
+        ((*M, "training", "dialog", "rate"), float("inf"), ["rate", "inf", "a number"]),
+        ((*M, "training", "dialog", "rate"), 10**400, ["rate", "a number"]),
+        (("weights",), [float("inf")], ["weights", "inf"]),
         ((*M, "shards"), 2.0, ["datasets.miniature.shards", "whole number"]),
         ((*M, "downloads"), {}, ["datasets.miniature", "downloads", "shards"]),
         (("datasets", "genuine", "files"), {"dialogs": 3}, ["datasets.genuine.files.dialogs", "path"]),
@@ -282,6 +287,40 @@ def test_what_is_made_of_a_users_files_is_enough(tmp_path, monkeypatch):
         check_given(read(config))
     (tmp_path / "data/genuine/features.h5").touch()
     check_given(read(config))
+
+
+def test_a_users_copy_of_a_download_must_be_there_until_it_was_checked(tmp_path, monkeypatch):
+    for path in ("paper/published.csv", "paper/claims.csv", "workflow/controls.csv"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
+    monkeypatch.chdir(tmp_path)
+    config = {**changed(("datasets", "visdial_0.9", "files"), {"train2014.zip": "gone.zip"}), "dataset": "visdial_0.9"}
+    with pytest.raises(InputError, match=r"^gone\.zip: no such file; .* datasets\.visdial_0\.9\.files\.train2014\.zip"):
+        check_given(read(config))
+    for there in ("gone.zip", "data/visdial_0.9/raw/train2014.zip", "data/visdial_0.9/raw/train2014.zip.ready"):
+        (tmp_path / there).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / there).touch()
+        check_given(read(config))
+        (tmp_path / there).unlink()
+
+
+def test_a_whole_number_is_the_same_setting():
+    whole = read(changed((*M, "features", "length"), 8))
+    assert whole == read(changed((*M, "features", "length"), 8.0))
+    assert repr(whole) == repr(read(changed((*M, "features", "length"), 8.0)))
+
+
+def test_an_alias_within_what_it_stands_for_is_refused():
+    given = deepcopy(SHIPPED)
+    given["weights"] = [given]
+    for reads in (read, read_dataset):
+        with pytest.raises(InputError, match="an alias"):
+            reads(given)
+
+
+def test_names_that_yaml_reads_as_numbers_can_be_listed():
+    with pytest.raises(InputError, match="unknown 'x'; choose from 5"):
+        read_dataset({"dataset": "x", "datasets": {5: {}}})
 
 
 NO_RULE_MAKES = {

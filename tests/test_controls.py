@@ -94,6 +94,13 @@ def test_the_command_fails_with_a_line_for_each(tmp_path):
     ]
 
 
+def test_where_nothing_is_expected_nothing_holds(tmp_path):
+    found = confront(expectation(), scores(), 100, 0)[:0]
+    write_simple([tmp_path / "c.csv"], found, printed(found), "t", "")
+    with pytest.raises(InputError, match=r"c\.csv: nothing is expected"):
+        command.run(type("A", (), {"found": tmp_path / "c.csv"}))
+
+
 def test_the_command_is_content_where_all_hold(tmp_path, capsys):
     found = confront(expectation(), scores(), 100, 0)
     write_simple([tmp_path / "c.csv"], found, printed(found), "t", "")

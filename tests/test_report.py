@@ -134,6 +134,20 @@ def test_the_diagnostics_have_a_section_with_a_described_figure():
     assert "<code>figure_why.svg</code>" in text
 
 
+def test_the_page_begins_with_how_many_claims_are_reproduced():
+    claim = {"statement": "s", "source": "Table 1", "published": "> 0", "at_least": 0.0, "at_most": np.nan}
+    numbers = {"ours": 1.0, "low": 0.5, "high": 1.5, "reason": "r"}
+    verdicts = {"written": ("reproduced", "not reproduced", "not comparable"), "released": ("not comparable",) * 3}
+    lines = [
+        claim | numbers | {"claim": f"c{number}", "reading": reading, "verdict": verdict}
+        for number in range(3)
+        for reading, verdict in ((reading, all_said[number]) for reading, all_said in verdicts.items())
+    ]
+    text = render(*sources(made_summary()), None, Source(Path("claims.csv"), pd.DataFrame(lines)))
+    header = " ".join(text.split("<nav")[0].split())
+    assert "1 of 2 in the reading written, 0 of 0 in the reading released." in header
+
+
 def test_statistics_of_the_dialogs_have_a_section():
     counted = describe_corpus({"train_kept": 5}, 8, read_claims(PUBLISHED.with_name("claims.csv")))
     text = render(*sources(made_summary()), None, statistics=Source(Path("statistics.csv"), counted))

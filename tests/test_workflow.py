@@ -246,6 +246,22 @@ def test_a_table_of_which_no_condition_is_played_is_not_asked_for(project):
     assert "table_2" not in said
 
 
+def test_every_report_is_a_target(project):
+    planned = project.snakemake("-n", "--forceall").stdout
+    [targets] = re.findall(r"rule all:\n    input: (.*)", planned)
+    made = re.findall(r"rule (?:summarise|corpus|diagnose|page):\n(?:    .*\n)*?    output: (.*)", planned)
+    assert len(made) == 4
+    assert set(targets.split(", ")) == set(", ".join(made).split(", "))
+
+
+def test_keys_that_stand_twice_in_another_file_of_settings_are_refused(project):
+    path = project.folder / "mine.yaml"
+    path.write_text("seeds: [2]\nseeds: [1]\n")
+    done = project.snakemake("-n", "--configfile", "mine.yaml")
+    assert done.returncode != 0
+    assert "mine.yaml: not YAML ('seeds' is there twice" in done.stdout
+
+
 @pytest.mark.parametrize(("text", "said"), [("seeds: [2]\n", "'seeds' is there twice"), ("x: {\n", "line")])
 def test_what_is_written_wrongly_is_refused_with_its_line(project, text, said):
     path = project.folder / "config.yaml"

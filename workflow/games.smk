@@ -23,7 +23,8 @@ min_version("9.27")
 
 # Snakemake would take the last of keys that stand twice, and names no line.
 try:
-    check_file("config.yaml")
+    for path in ["config.yaml", *workflow.overwrite_configfiles]:
+        check_file(str(path))
 except InputError as error:
     raise WorkflowError(str(error))
 

@@ -21,7 +21,10 @@ from cooperation.text import Vocabulary
 
 # What the bots read and the format of their training facts, by training regime (protocol, section 1).
 TRAINING_FORMAT = {"dialog": "marked", "round": "plain"}
-UNUSABLE = ("damaged or not a checkpoint of this program", "delete it and train again")
+UNUSABLE = (
+    "damaged or not a checkpoint of this program",
+    "give the right one; if this was one, delete it and train again",
+)
 
 
 @dataclass(frozen=True)

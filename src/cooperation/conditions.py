@@ -40,7 +40,7 @@ class Condition:
     def __post_init__(self) -> None:
         known(str(self.start), map(str, range(1, 11)), "start")
         if not 0 <= self.p <= 1:
-            raise InputError(f"p: {self.p} is no probability; choose a number from 0 to 1")
+            raise InputError(f"p: {self.p:g} is no probability; choose a number from 0 to 1")
         if self.channel == "none":
             for name, default in {"p": 1.0, "start": 1}.items():
                 if getattr(self, name) != default:

@@ -1,5 +1,6 @@
 """config.yaml, read once into frozen settings. Needs nothing but the standard library, since the Snakefile reads it."""
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -124,7 +125,7 @@ OTHER_FIGURES = ("1a", "1b", "why")
 
 def read(config: Mapping[str, Any]) -> Experiment:
     """Check a whole configuration; the first mistake is an `InputError` that names the key and the choices."""
-    config = _numbers(config)
+    config = _typed(config)
     for key in config:
         known(key, (*KEYS, *OPTIONAL), "config")
     missing = [key for key in KEYS if key not in config]
@@ -159,7 +160,7 @@ def read(config: Mapping[str, Any]) -> Experiment:
 
 def read_dataset(config: Mapping[str, Any]) -> tuple[str, Dataset]:
     """The chosen data set's name and settings; nothing else of the configuration is looked at."""
-    config = _numbers(config)
+    config = _typed(config)
     datasets = mapping(config.get("datasets"), "datasets")
     name = str(config.get("dataset"))
     known(name, datasets, "dataset")
@@ -170,6 +171,11 @@ def read_dataset(config: Mapping[str, Any]) -> tuple[str, Dataset]:
 def absent(path: str | Path, key: str) -> str:
     """What is said of a file that only the user can give and that is not there."""
     return f"{path}: no such file; put it there or give its path as {key}"
+
+
+def ready(path: Path) -> Path:
+    """The note that a raw file was there and right."""
+    return path.with_name(path.name + ".ready")
 
 
 def check_given(experiment: Experiment) -> None:
@@ -184,6 +190,10 @@ def check_given(experiment: Experiment) -> None:
             path = experiment.data.files[name]
             if not Path(path).exists():
                 raise InputError(absent(path, f"{place}.files.{name}"))
+        for name in experiment.data.downloads.keys() & experiment.data.files:
+            path, raw = experiment.data.files[name], made / "raw" / name
+            if not any(there.exists() for there in (Path(path), raw, ready(raw))):
+                raise InputError(absent(path, f"{place}.files.{name}"))
     for path in experiment.manual.values():
         if not Path(path).is_file():
             raise InputError(
@@ -192,6 +202,13 @@ def check_given(experiment: Experiment) -> None:
     for path in (*PAPER, *([EXPECTED] if experiment.controlled else [])):
         if not Path(path).is_file():
             raise InputError(f"{path}: no such file, but it is a part of this project; git checkout -- {path}")
+
+
+def _typed(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    try:
+        return _numbers(config)  # type: ignore[no-any-return]
+    except RecursionError as error:
+        raise InputError("config: an alias (*) stands within what it stands for; write it out") from error
 
 
 def _numbers(given: Any) -> Any:
@@ -312,9 +329,10 @@ def _conditions(given: Any, above: str = "conditions") -> Mapping[str, Mapping[s
             raise InputError(f"{place}: {CONTROL!r} is missing, with which all others are compared; add it")
         found[model] = {name: checked(Condition, given, f"{place}.{name}") for name, given in conditions.items()}
         check_control_settings(CONTROL, found[model][CONTROL], f"{place}.{CONTROL}")
-        check_apart(found[model], place)
         for name in found[model]:
             check_name(name, place)
+        check_apart(found[model], place)
+        for name in found[model]:
             facts = found[model][name].facts
             if Condition(facts=facts) not in found[model].values():
                 raise InputError(
@@ -334,7 +352,7 @@ def _weights(given: Any) -> tuple[float, ...]:
     """Weights of the image loss: whole numbers are as good as others."""
     if given is None:
         return ()
-    if not isinstance(given, list) or not all(type(one) in (int, float) and one >= 0 for one in given):
+    if not isinstance(given, list) or not all(type(one) in (int, float) and 0 <= one < math.inf for one in given):
         raise InputError(f"weights: {given!r} is not a list of numbers from 0 on; write for example [0.1, 1, 10]")
     return _list([float(one) for one in given], float, "weights", "[0.1, 1, 10]")
 

@@ -156,7 +156,10 @@ def opened(path: Path) -> Iterator[h5py.File]:
 
     A `TypeError` or an `AttributeError` of the block stays one, for this module's readers raise none: it is a bug.
     """
-    what, remedy = "damaged or not of this kind", "delete it and make it again with snakemake"
+    what, remedy = (
+        "damaged or not of this kind",
+        "give the right one; if this was made by snakemake, delete it and run that again",
+    )
     with reachable(path):
         if not path.exists():
             raise InputError(f"{path}: no such file; make it with snakemake")

@@ -36,7 +36,10 @@ class Unshared(Unrepeated):
 def read_yaml(text: str | bytes, place: str, loader: type[yaml.SafeLoader] = Unrepeated) -> Any:
     """What a text says; `place` is what messages call it. Anything else than plain YAML is an `InputError`."""
     with sound(place, "not YAML", "correct it", (yaml.YAMLError, *DAMAGE)):
-        return yaml.load(text, loader)
+        reader = loader(text)
+        # What messages give lines of.
+        reader.name = place
+        return reader.get_single_data()
 
 
 @cache

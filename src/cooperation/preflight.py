@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cooperation.archives import picture_names, read_json_text
-from cooperation.configuration import ARCHIVES, Dataset, absent
+from cooperation.configuration import ARCHIVES, Dataset, absent, ready
 from cooperation.files import InputError, size_of
 from cooperation.hdf5 import opened, shape_of
 from cooperation.preparation import Source
@@ -19,6 +19,7 @@ FEATURE_BYTES = 2 * 4096 * 4
 # Of COCO's JPEG files.
 MEAN_PICTURE = 163_000
 TO_COME = "to be downloaded"
+ELSEWHERE = "delete it or move it away"
 
 
 @dataclass(frozen=True)
@@ -44,48 +45,40 @@ class Input:
 def inspect(name: str, data: Dataset, folder: Path) -> list[Input]:
     """Look at every file that a data set needs; `folder` is where its raw files are or will be."""
     if data.source == "visdial":
-        return [_download(file, data, folder) for file in data.downloads]
-    return [_given(file, Path(path), f"datasets.{name}.files.{file}") for file, path in data.files.items()]
+        return [_download(file, data, folder, f"datasets.{name}.files.{file}") for file in data.downloads]
+    return [_given(file, Path(path), Source(()), f"datasets.{name}.files.{file}") for file, path in data.files.items()]
 
 
-def _given(name: str, path: Path, key: str) -> Input:
+def _given(name: str, path: Path, source: Source, key: str, state: str = "found") -> Input:
     if not path.exists():
         return Input(name, path, "missing", problem=absent(path, key))
-    return _found(name, path, Source(()), "found")
+    return _found(name, path, source, state, f"correct its path as {key}")
 
 
-def _download(name: str, data: Dataset, folder: Path) -> Input:
+def _download(name: str, data: Dataset, folder: Path, key: str) -> Input:
     source, path = data.downloads[name], folder / name
     if path.exists():
-        return _found(name, path, source, "found")
+        return _found(name, path, source, "found", ELSEWHERE)
     if ready(path).exists():
         return Input(name, path, "deleted after its check")
     if name in data.files:
-        have = Path(data.files[name])
-        if have.exists():
-            return _found(name, have, source, "found, to be linked to")
-        return Input(name, have, "missing", problem=f"{have}: no such file; correct its path in config.yaml")
+        return _given(name, Path(data.files[name]), source, key, "found, to be linked to")
     begun = size_of(path.with_name(f".{name}.part"))
     # Another job may just have finished it.
     if not begun and path.exists():
-        return _found(name, path, source, "found")
+        return _found(name, path, source, "found", ELSEWHERE)
     return Input(name, path, TO_COME, source.size, max(source.size - begun, 0))
 
 
-def ready(path: Path) -> Path:
-    """The note that a raw file was there and right."""
-    return path.with_name(path.name + ".ready")
-
-
-def _found(name: str, path: Path, source: Source, state: str) -> Input:
+def _found(name: str, path: Path, source: Source, state: str, remedy: str) -> Input:
     size = path.stat().st_size
     record = path.with_name(path.name + ".sha256")
     sha256 = "".join(record.read_text(errors="replace").split()[:1]) if record.exists() else ""
     holds, pictures, problem = "", 0, ""
     if source.size and size != source.size:
-        problem = f"{path}: {size:,} bytes instead of {source.size:,}; delete it or move it away"
+        problem = f"{path}: {size:,} bytes instead of {source.size:,}; {remedy}"
     elif sha256 and not sha256.startswith(source.sha256):
-        problem = f"{path}: its sha256 is {sha256}, published is {source.sha256}; delete it or move it away"
+        problem = f"{path}: its sha256 is {sha256}, published is {source.sha256}; {remedy}"
     else:
         try:
             if name in ARCHIVES[2:]:

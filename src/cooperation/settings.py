@@ -1,6 +1,8 @@
 """Settings are frozen dataclasses; their fields become flags, with help and default."""
 
 import argparse
+import math
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import Field, field, fields
 from types import MappingProxyType
@@ -84,17 +86,20 @@ def checked(kind: type[Settings], given: Any, place: str, fixed: Mapping[str, An
     An unknown key, a wrong type or an unknown choice is an `InputError` that names the key and the choices.
     """
     entries = {entry.name: entry for entry in fields(kind)}  # type: ignore[arg-type]
+    values: dict[str, Any] = {}
     for key, value in mapping(given, place).items():
         known(key, [name for name in entries if name not in fixed], f"{place}.{key}")
-        wanted = type(entries[key].default)
-        # A whole number is as good as a number.
-        if type(value) is not wanted and (type(value), wanted) != (int, float):
-            default = entries[key].default
+        default: Any = entries[key].default
+        wanted = type(default)
+        # A whole number is as good as a number, and no other setting than it: 8 is 8.0.
+        fits = wanted is float and type(value) is int and value.bit_length() < sys.float_info.max_exp
+        values[key] = float(value) if fits else value
+        if type(values[key]) is not wanted or (wanted is float and not math.isfinite(values[key])):
             raise InputError(f"{place}.{key}: {value!r} is not {NAMES[wanted]}; the default is {default!r}")
         if entries[key].metadata.get("choices"):
             known(value, entries[key].metadata["choices"], f"{place}.{key}")
     try:
-        return kind(**given, **fixed)
+        return kind(**values, **fixed)
     except InputError as error:
         raise InputError(f"{place}: {error}") from error
 
@@ -110,5 +115,7 @@ def known(name: Any, choices: Iterable[str], place: str) -> None:
     """Check that a name is one of the choices."""
     choices = list(choices)
     if name not in choices:
-        remedy = f"choose from {', '.join(choices)}" if choices else "leave it out, nothing can be given there"
+        remedy = (
+            f"choose from {', '.join(map(str, choices))}" if choices else "leave it out, nothing can be given there"
+        )
         raise InputError(f"{place}: unknown {name!r}; {remedy}")

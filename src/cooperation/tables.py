@@ -179,14 +179,23 @@ def view(frame: pd.DataFrame, table: int) -> dict[str, Any]:
 
 
 def claims_view(verdicts: pd.DataFrame) -> dict[str, Any]:
-    """What the templates show of `claims.check`'s table: the readings, and a row a claim with a cell a reading."""
+    """What the templates show of `claims.check`'s table: the readings, and a row a claim with a cell a reading.
+
+    reproduced: of each reading, how many claims are reproduced, and how many can be compared.
+    """
     rows: dict[str, dict[str, Any]] = {}
     for line in verdicts.to_dict("records"):
         known = {name: line[name] for name in ("statement", "source", "published")}
         known["published"] = str(known["published"]).replace("-", "−")
         row = rows.setdefault(line["claim"], known | {"range": _range(line["at_least"], line["at_most"])})
         row.setdefault("cells", []).append({name: line[name] for name in ("ours", "low", "high", "verdict", "reason")})
-    return {"readings": list(dict.fromkeys(verdicts["reading"])), "rows": list(rows.values())}
+    readings = list(dict.fromkeys(verdicts["reading"]))
+    said = {name: verdicts.loc[verdicts["reading"] == name, "verdict"].tolist() for name in readings}
+    reproduced = [
+        (name, all_said.count("reproduced"), len(all_said) - all_said.count("not comparable"))
+        for name, all_said in said.items()
+    ]
+    return {"readings": readings, "rows": list(rows.values()), "reproduced": reproduced}
 
 
 def _range(at_least: float, at_most: float) -> str:

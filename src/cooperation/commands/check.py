@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
     else:
         print(f"{name}: needs no files, they are made")
         print(f"disk: {free:,} bytes free at {folder}")
-    print(f"GPU: {'; '.join(gpus()) or 'none seen by nvidia-smi, the networks will run on the CPU'}")
+    print(f"GPU: {'; '.join(gpus()) or 'none seen by nvidia-smi here; without one the networks run on the CPU'}")
     problems = [found.problem for found in inputs if found.problem]
     if needed > free:
         problems.append(f"{folder}: {needed:,} bytes are needed and {free:,} are free; make room")
@@ -61,6 +61,8 @@ def _line(found: Input) -> str:
 
 
 def _settings(file: str) -> Any:
+    if file == "-" and sys.stdin is None:
+        raise InputError("-: standard input is closed; name a file")
     try:
         text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:

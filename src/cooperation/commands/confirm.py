@@ -14,6 +14,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     found = read_found(arguments.found)
+    if found.empty:
+        raise InputError(f"{arguments.found}: nothing is expected; write it into workflow/controls.csv")
     lines = complaints(found)
     for line in lines:
         print(line, file=sys.stderr)

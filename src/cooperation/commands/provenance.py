@@ -55,7 +55,10 @@ def _of_arrays(path: Path) -> dict[str, Any]:
 
 def _of_tensors(path: Path) -> dict[str, Any]:
     # Not `checkpoint.load_tensors`, which waits for torch.
-    what, remedy = "damaged or not a checkpoint of this program", "delete it and train again"
+    what, remedy = (
+        "damaged or not a checkpoint of this program",
+        "give the right one; if this was one, delete it and train again",
+    )
     with sound(path, what, remedy, (SafetensorError, *DAMAGE)), safe_open(path, "numpy") as file:
         said = json.loads(file.metadata()["cooperation"].partition(" ")[2])
         sizes = {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118
