@@ -112,7 +112,9 @@ def test_damaged_files_are_named(tmp_path, damage):
     path = tmp_path / "f.h5"
     write_features(path, {"val": features(range(999))}, {})
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(InputError, match=r"f\.h5: damaged or not of this kind .*; delete it"):
+    with pytest.raises(
+        InputError, match=r"f\.h5: damaged or not of this kind .*; give the right one; if .* by snakemake, delete it"
+    ):
         read_features(path, "val")
 
 

@@ -258,13 +258,27 @@ def test_a_users_file_outlives_another_try_of_its_rule(visdial):
     assert visdial.snakemake(note).returncode == 0
 
 
-def test_what_cannot_be_had_stops_the_run_before_anything_is_made(served, tmp_path):
+def test_a_copy_that_is_not_there_is_refused_before_any_job(served, tmp_path):
     config = json.loads(json.dumps(served.config))
     config["datasets"]["visdial_0.9"]["files"] = {served.weights.name: "nowhere.pth"}
     project = Project(tmp_path, config)
     done = project.snakemake(*targets("visdial_0.9"))
     assert done.returncode != 0
-    assert "cooperation check: nowhere.pth: no such file; correct its path" in done.stdout
+    key = f"datasets.visdial_0.9.files.{served.weights.name}"
+    assert f"nowhere.pth: no such file; put it there or give its path as {key}" in done.stdout
+    assert not (tmp_path / "logs").exists()
+
+
+def test_what_cannot_be_had_stops_the_run_before_anything_is_made(served, tmp_path):
+    config = json.loads(json.dumps(served.config))
+    wrong = tmp_path / "wrong.zip"
+    wrong.write_text("no pictures")
+    config["datasets"]["visdial_0.9"]["files"] = {"val2014.zip": str(wrong)}
+    project = Project(tmp_path, config)
+    done = project.snakemake(*targets("visdial_0.9"))
+    assert done.returncode != 0
+    assert f"cooperation check: {wrong}: 11 bytes instead of " in done.stdout
+    assert "; correct its path as datasets.visdial_0.9.files.val2014.zip" in done.stdout
     assert not [path for path in (tmp_path / "data").rglob("*") if path.is_file()]
     # No other rule ran.
     assert {path.name.partition("_")[0] for path in (tmp_path / "logs/visdial_0.9").iterdir()} == {"download"}
