@@ -16,15 +16,11 @@ from torch import Tensor
 
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
 from cooperation.files import DAMAGE, InputError, reachable, sound, written_whole
-from cooperation.models import Sizes
+from cooperation.models import UNUSABLE, Sizes
 from cooperation.text import Vocabulary
 
 # What the bots read and the format of their training facts, by training regime (protocol, section 1).
 TRAINING_FORMAT = {"dialog": "marked", "round": "plain"}
-UNUSABLE = (
-    "damaged or not a checkpoint of this program",
-    "give the right one; if this was one, delete it and train again",
-)
 
 
 @dataclass(frozen=True)

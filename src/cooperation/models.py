@@ -9,6 +9,11 @@ from cooperation.files import InputError
 from cooperation.settings import at_least, check_seed, setting
 
 MODELS = ("dialog", "round")
+# What is said of a file that is no checkpoint of them, and what helps.
+UNUSABLE = (
+    "damaged or not a checkpoint of this program",
+    "give the right one; if this was one, delete it and train again",
+)
 
 
 @dataclass(frozen=True)

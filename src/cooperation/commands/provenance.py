@@ -14,6 +14,7 @@ from safetensors import SafetensorError, safe_open
 
 from cooperation.files import DAMAGE, InputError, digest, sound
 from cooperation.hdf5 import SUMS, Ours, content, opened
+from cooperation.models import UNUSABLE
 
 # Relative to the project's folder, as are the names of files in it.
 RECORDS = Path(".snakemake", "metadata")
@@ -55,11 +56,7 @@ def _of_arrays(path: Path) -> dict[str, Any]:
 
 def _of_tensors(path: Path) -> dict[str, Any]:
     # Not `checkpoint.load_tensors`, which waits for torch.
-    what, remedy = (
-        "damaged or not a checkpoint of this program",
-        "give the right one; if this was one, delete it and train again",
-    )
-    with sound(path, what, remedy, (SafetensorError, *DAMAGE)), safe_open(path, "numpy") as file:
+    with sound(path, *UNUSABLE, (SafetensorError, *DAMAGE)), safe_open(path, "numpy") as file:
         said = json.loads(file.metadata()["cooperation"].partition(" ")[2])
         sizes = {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118
     # Thousands of words and dozens of weights say nothing of where they come from.
