@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: all test check system audit lock bench scale precision clean
+.PHONY: all extras test check system audit lock bench scale precision clean
 all: .venv/installed
 	snakemake --cores all
 
@@ -11,7 +11,7 @@ all: .venv/installed
 test: check system
 	pytest -n 3 --dist loadfile --no-loadscope-reorder -rs
 
-check: .venv/installed
+check: .venv/extras
 	ruff check
 	ruff format --check
 	mypy
@@ -37,18 +37,26 @@ system:
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
 	touch $@
 
+# What sharing results, a cluster and the tests need besides. Not for all: Snakemake imports each plugin that it finds.
+extras: .venv/extras
+.venv/extras: .venv/installed requirements-extras.txt
+	$(BIN)/pip install --quiet --require-hashes -r requirements-extras.txt
+	touch $@
+
 # The licences of what is installed, and the known vulnerabilities of what is locked, for which PyPI is asked.
-audit: .venv/installed
+audit: .venv/extras
 	$(PYTHON) -m venv .venv/audit
 	.venv/audit/bin/pip install --quiet pip-audit==2.10.1 pip-licenses==5.5.5
 	{ printf '# Licences of all that is installed, made by `make audit`\n\n'; .venv/audit/bin/pip-licenses \
 		--python $(BIN)/python --ignore-packages cooperation --order license --format markdown; } > docs/licences.md
-	.venv/audit/bin/pip-audit --disable-pip --require-hashes -r requirements.txt
+	.venv/audit/bin/pip-audit --disable-pip --require-hashes -r requirements-extras.txt
 
 # After a change of pyproject.toml's dependencies; needs uv.
+COMPILE := uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
 lock:
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --extra dev \
-		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" pyproject.toml -o requirements.txt
+	$(COMPILE) --extra dev -o requirements-extras.txt
+	$(COMPILE) --extra build --constraint requirements-extras.txt -o requirements.txt
 	python workflow/envs/lock.py
 
 # How fast, against plain references; minutes. docs/ keeps what is committed, for reports/ is DVC's.

@@ -77,10 +77,21 @@ def test_the_whole_chain_from_snakemake_alone_and_nothing_twice(project):
     assert "Nothing to be done" in project.snakemake(*TARGETS).stdout
 
 
+def versions_of(lock):
+    """The pinned packages of a lock, as `name==version`."""
+    return set(re.findall(r"^\w\S*==[^ ;\\]+", (ROOT / lock).read_text(), flags=re.MULTILINE))
+
+
+def test_what_make_installs_is_part_of_what_the_extras_are():
+    base, extras = versions_of("requirements.txt"), versions_of("requirements-extras.txt")
+    assert base < extras
+    only_extras = {pin.split("==")[0] for pin in extras - base}
+    assert {"dvc", "snakemake-executor-plugin-slurm", "pytest"} <= only_extras
+
+
 @pytest.mark.parametrize("path", ENVIRONMENTS, ids=lambda path: path.name)
 def test_environments_are_pinned_as_the_lock_is(path):
-    locked = {line.split(" \\")[0] for line in (ROOT / "requirements.txt").read_text().splitlines() if "==" in line}
-    versions = {line.split(" ;")[0] for line in locked}
+    versions = versions_of("requirements.txt")
     python, pip, packages = yaml.safe_load(path.read_text())["dependencies"]
     assert (python, pip) == ("python=3.11", "pip")
     assert {line.split(" ;")[0] for line in packages["pip"]} <= versions
