@@ -1,6 +1,7 @@
 """The command line: one line for a bad input, and flags that say what they mean."""
 
 import argparse
+import gc
 import os
 import re
 import subprocess
@@ -60,6 +61,15 @@ def test_every_command_has_help(name, monkeypatch, capsys):
 def run(*words, **options):
     command = [sys.executable, "-m", "cooperation", *words]
     return subprocess.run(command, check=False, capture_output=True, text=True, **options)
+
+
+def test_garbage_is_collected_again_when_a_step_begins(monkeypatch):
+    collecting = []
+    command = SimpleNamespace(add_arguments=id, run=lambda _: collecting.append(gc.isenabled()))
+    monkeypatch.setattr("cooperation.cli.import_module", lambda _: command)
+    monkeypatch.setattr(sys, "argv", ["cooperation", "table"])
+    main()
+    assert collecting == [True]
 
 
 def test_bad_input_is_one_line_and_2(tmp_path):
