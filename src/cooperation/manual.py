@@ -157,8 +157,10 @@ def _dialog(given: Any, place: str) -> int | str:
 
 
 def _text(given: Any, words: Mapping[str, Any], place: str) -> str:
-    if not isinstance(given, str) or not given.strip():
+    if not isinstance(given, str):
         raise InputError(f"{place}: {given!r} is not a text; {QUOTE}")
+    if not given.strip():
+        raise InputError(f"{place}: the text is empty; give one or leave it out")
     for slot in SLOT.findall(given):
         if slot not in words:
             raise InputError(f"{place}: no word is described for {{{slot}}}; describe it under `words:`")

@@ -101,6 +101,24 @@ def world_config(world):
     }
 
 
+def expectations(_):
+    """The expectations of the controls; one of a game that is not played would fail only when all others are."""
+    played = {
+        "scripted": ORACLE_CONDITIONS,
+        **dict.fromkeys(experiment.worlds, experiment.control_conditions),
+    }
+    with open(EXPECTED, encoding="utf-8") as file:
+        for number, line in enumerate(csv.DictReader(file), 2):
+            world, conditions = line.get("world"), line.get("conditions", "").split()
+            missing = [name for name in conditions if name not in played.get(world, ())]
+            if missing:
+                raise WorkflowError(
+                    f"{EXPECTED}, line {number}: {missing[0]!r} in {world!r} is not played; add it to controls in"
+                    " config.yaml, or take the line out"
+                )
+    return EXPECTED
+
+
 # The smaller first: what is wrong with it shows before the other's hours.
 SPLITS = ("val", "train")
 DATA = f"data/{experiment.dataset}"

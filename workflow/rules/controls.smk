@@ -36,7 +36,7 @@ rule expected_and_found:
             condition=experiment.control_conditions,
         ),
         scripted=rules.scripted.output,
-        expected=EXPECTED,
+        expected=expectations,
         code=sources("controls"),
     output:
         multiext("reports/controls/controls", ".csv", ".md", ".html"),

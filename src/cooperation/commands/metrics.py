@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from cooperation.files import write_text
-from cooperation.statistics import across_seeds, read_summary
+from cooperation.statistics import across_seeds, only_dataset, read_summary
 
 ROUNDS = (0, 1, 10)
 
@@ -18,7 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    summary = across_seeds(read_summary(arguments.summary))
+    summary = read_summary(arguments.summary)
+    only_dataset(summary, arguments.summary)
+    summary = across_seeds(summary)
     found: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
     for row in summary[summary["round"].isin(ROUNDS)].itertuples():
         conditions = found.setdefault(str(row.model), {}).setdefault(str(row.reading), {})
