@@ -6,7 +6,7 @@ messages may be repeated, or begin alike, and then need not be computed twice.
 
 from dataclasses import dataclass
 
-from cooperation.lessons import Lessons
+from cooperation.bots.lessons import Lessons
 from cooperation.messages import ROUNDS
 from cooperation.models import Sizes
 

@@ -17,12 +17,12 @@ import timing
 import torch
 import works
 
+from cooperation.bots.updates import DialogUpdates, RoundUpdates, teacher_forced
 from cooperation.devices import device, keep_freed_memory
-from cooperation.game import Script
+from cooperation.games.ranking import Ranker
 from cooperation.messages import Messages
+from cooperation.method.game import Script
 from cooperation.models import Sizes, Training
-from cooperation.ranking import Ranker
-from cooperation.updates import DialogUpdates, RoundUpdates, teacher_forced
 
 TOLERANCE = 1e-4
 """Relative difference of losses, and difference of guesses of length about 1, that another order of adding up makes."""

@@ -18,13 +18,13 @@ from cooperation import cli
 def limit(batches: int, command: str) -> None:
     """Let training have no more than so many batches, or playing."""
     if command == "train":
-        from cooperation import training  # noqa: PLC0415
+        from cooperation.bots import training  # noqa: PLC0415
 
         order = training.shuffled_batches, training.drawn_batches
         training.shuffled_batches = lambda *given: islice(order[0](*given), batches)
         training.drawn_batches = lambda *given: islice(order[1](*given), batches)
     if command == "play":
-        from cooperation import playing  # noqa: PLC0415
+        from cooperation.games import playing  # noqa: PLC0415
 
         playing.tqdm = lambda parts, **_: islice(parts, batches)
 

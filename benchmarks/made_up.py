@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from cooperation.bots.checkpoint import build
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
 from cooperation.bots.player import LIMIT
-from cooperation.checkpoint import build
+from cooperation.data.store import Dialogs
 from cooperation.messages import Floats, Messages, clean
 from cooperation.models import Sizes
-from cooperation.store import Dialogs
 from cooperation.text import UNKNOWN, Vocabulary
 
 WORDS, FEATURES = 9000, 4096

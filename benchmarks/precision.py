@@ -19,9 +19,9 @@ from tqdm import tqdm
 
 from cooperation import configuration
 from cooperation.files import write_text
+from cooperation.games.results import read_ranks
 from cooperation.models import Sizes, Training
 from cooperation.plain_yaml import read_yaml
-from cooperation.results import read_ranks
 from cooperation.settings import flags
 
 PRECISIONS = ("float32", "bfloat16")

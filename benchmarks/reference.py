@@ -14,11 +14,11 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pack_padded_sequence
 
+from cooperation.bots.lessons import Lessons
 from cooperation.bots.networks import AnswererNetwork, Bot, QuestionerNetwork, Text
 from cooperation.bots.player import LIMIT
-from cooperation.lessons import Lessons
+from cooperation.data.store import Dialogs
 from cooperation.messages import ROUNDS, Floats, Rows
-from cooperation.store import Dialogs
 from cooperation.text import Vocabulary
 
 State = tuple[Tensor, Tensor] | None

@@ -28,17 +28,17 @@ import torch
 import works
 import yaml
 
+from cooperation.bots.updates import DialogUpdates
 from cooperation.configuration import Experiment, read
+from cooperation.data.store import write_feature_blocks
 from cooperation.devices import keep_freed_memory
 from cooperation.files import write_text
-from cooperation.game import Script
+from cooperation.games.ranking import Ranker
+from cooperation.games.results import Result, write_result
 from cooperation.messages import ROUNDS, Floats, Messages
+from cooperation.method.game import Script
 from cooperation.models import Sizes, Training
-from cooperation.ranking import Ranker
-from cooperation.results import Result, write_result
 from cooperation.settings import flags
-from cooperation.store import write_feature_blocks
-from cooperation.updates import DialogUpdates
 
 ROOT = Path(__file__).parent.parent
 DATASET = "visdial_0.9"

@@ -15,20 +15,20 @@ import torch
 from nltk.tokenize import NLTKWordTokenizer
 from PIL import Image
 
-from cooperation.archives import picture_names, read_member
+from cooperation.bots.lessons import Lessons, lessons
 from cooperation.bots.player import AnswererPlayer, QuestionerPlayer
-from cooperation.facts import FORMATS
-from cooperation.game import Game, Match, Rank, Script, Tampering
-from cooperation.lessons import Lessons, lessons
+from cooperation.bots.updates import DialogUpdates, RoundUpdates
+from cooperation.data.archives import picture_names, read_member
+from cooperation.data.pictures import decode
+from cooperation.data.store import Dialogs
+from cooperation.data.tokeniser import tokenise, tokenise_question
+from cooperation.data.vgg import PREPROCESSINGS, untrained
+from cooperation.games.ranking import Ranker
 from cooperation.messages import Floats
+from cooperation.method.facts import FORMATS
+from cooperation.method.game import Game, Match, Rank, Script, Tampering
 from cooperation.models import Sizes, Training
-from cooperation.pictures import decode
-from cooperation.ranking import Ranker
-from cooperation.store import Dialogs
 from cooperation.text import Vocabulary
-from cooperation.tokeniser import tokenise, tokenise_question
-from cooperation.updates import DialogUpdates, RoundUpdates
-from cooperation.vgg import PREPROCESSINGS, untrained
 
 CPU = torch.device("cpu")
 Run = Callable[[], object]

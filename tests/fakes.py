@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from cooperation.conditions import CHANNELS
+from cooperation.games.results import Result, write_result
 from cooperation.messages import Messages
-from cooperation.results import Result, write_result
-from cooperation.statistics import Scores, summarise
+from cooperation.reports.statistics import Scores, summarise
 
 WORDS = ("a", "red", "cube", "yes", "no", "what", "<script>alert(1)</script>", "UNK")
 DIALOG = [

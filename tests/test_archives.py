@@ -4,7 +4,7 @@ import zipfile
 import pytest
 from small_files import album, jpeg, picture, write_zip
 
-from cooperation.archives import picture_names, read_json_text, read_member
+from cooperation.data.archives import picture_names, read_json_text, read_member
 from cooperation.files import InputError
 
 

@@ -6,7 +6,7 @@ import pytest
 from small_files import authors_arrays, write_authors_files, write_hdf5
 
 from cooperation.cli import main
-from cooperation.store import FIRST_ROW, read_dialogs, read_features, read_vocabulary
+from cooperation.data.store import FIRST_ROW, read_dialogs, read_features, read_vocabulary
 
 
 @pytest.fixture

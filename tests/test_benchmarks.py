@@ -23,12 +23,12 @@ import scale  # noqa: E402
 import timing  # noqa: E402
 import works  # noqa: E402
 
-from cooperation.game import Script  # noqa: E402
+from cooperation.bots.updates import teacher_forced  # noqa: E402
+from cooperation.games.ranking import Ranker  # noqa: E402
+from cooperation.games.results import read_ranks  # noqa: E402
+from cooperation.method.game import Script  # noqa: E402
 from cooperation.models import Sizes, Training  # noqa: E402
-from cooperation.ranking import Ranker  # noqa: E402
-from cooperation.results import read_ranks  # noqa: E402
 from cooperation.settings import flags  # noqa: E402
-from cooperation.updates import teacher_forced  # noqa: E402
 
 SIZE = works.Size(40, 24, Sizes(12, 24, 2))
 

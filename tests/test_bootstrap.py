@@ -8,7 +8,9 @@ from fakes import made_result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cooperation.bootstrap import (
+from cooperation.files import InputError
+from cooperation.games.results import write_result
+from cooperation.reports.bootstrap import (
     _draw,
     _poisson_steps,
     allowed_threads,
@@ -16,8 +18,6 @@ from cooperation.bootstrap import (
     resampled_means,
     simultaneous_margins,
 )
-from cooperation.files import InputError
-from cooperation.results import write_result
 
 
 def plain_means(values, resamples, seed):
@@ -102,7 +102,7 @@ def test_a_jobs_number_of_threads_is_kept(given, threads, monkeypatch):
 
 
 def test_no_more_threads_draw_than_the_job_may_have(monkeypatch):
-    from cooperation import bootstrap
+    from cooperation.reports import bootstrap
 
     asked = []
 

@@ -7,19 +7,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cooperation.bots import recurrent
+from cooperation.bots.lessons import lessons
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
 from cooperation.bots.player import AnswererPlayer, QuestionerPlayer
 from cooperation.bots.recurrent import encode, in_order, input_gates, pack, run
-from cooperation.facts import FORMATS
-from cooperation.game import Match, Script, Tampering
-from cooperation.lessons import lessons
+from cooperation.bots.training import School
+from cooperation.bots.updates import products_in, teacher_forced
+from cooperation.data.store import Dialogs
+from cooperation.games.ranking import Ranker
 from cooperation.messages import Messages, with_end
+from cooperation.method.facts import FORMATS
+from cooperation.method.game import Match, Script, Tampering
 from cooperation.models import Sizes, Training
-from cooperation.ranking import Ranker
-from cooperation.store import Dialogs
 from cooperation.text import Vocabulary
-from cooperation.training import School
-from cooperation.updates import products_in, teacher_forced
 
 VOCABULARY = Vocabulary.of([*"abcdefghijklmnopqrs", "UNK"])
 SIZES = Sizes(embedding=12, hidden=24, layers=2)

@@ -12,9 +12,9 @@ import pytest
 import yaml
 from small_files import album, authors_arrays, document, jpeg, picture, write_authors_files, write_json, write_zip
 
-from cooperation import preflight
 from cooperation.cli import main
 from cooperation.configuration import ARCHIVES, read_dataset
+from cooperation.data import preflight
 
 WEIGHTS = "vgg16-01234567.pth"
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from cooperation.claims import (
+from cooperation.files import InputError
+from cooperation.reports.claims import (
     ALL_QUANTITIES,
     VERDICTS,
     check,
@@ -22,10 +23,9 @@ from cooperation.claims import (
     read_claims,
     read_verdicts,
 )
-from cooperation.files import InputError
-from cooperation.paper import read_published
-from cooperation.statistics import Scores
-from cooperation.tables import claims_to_html, claims_to_markdown
+from cooperation.reports.paper import read_published
+from cooperation.reports.statistics import Scores
+from cooperation.reports.tables import claims_to_html, claims_to_markdown
 
 PAPER = Path(__file__).parents[1] / "paper"
 

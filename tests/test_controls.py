@@ -11,11 +11,11 @@ from fakes import made_scores
 
 from cooperation.commands import confirm as command
 from cooperation.conditions import ORACLE_CONDITIONS
-from cooperation.controls import EXPECTED, complaints, confront, judge, printed, read_expected, read_found
 from cooperation.files import InputError
-from cooperation.oracle import play_oracles
-from cooperation.statistics import Scores
-from cooperation.tables import write_simple
+from cooperation.games.oracle import play_oracles
+from cooperation.reports.controls import EXPECTED, complaints, confront, judge, printed, read_expected, read_found
+from cooperation.reports.statistics import Scores
+from cooperation.reports.tables import write_simple
 
 SHIPPED = Path(__file__).parents[1] / "workflow" / "controls.csv"
 NONE = float("nan")

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from small_files import authors_arrays, document, write_authors_files, write_json
 
-from cooperation.claims import read_claims
 from cooperation.cli import main
-from cooperation.corpus import STATISTICS, describe, read_statistics, view
+from cooperation.reports.claims import read_claims
+from cooperation.reports.corpus import STATISTICS, describe, read_statistics, view
 
 CLAIMS = Path(__file__).parents[1] / "paper" / "claims.csv"
 

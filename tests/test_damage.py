@@ -20,26 +20,18 @@ from fakes import made_result, made_summary
 from small_files import album, authors_arrays, document, jpeg, picture, write_authors_files, write_json, write_zip
 from torch import nn
 
-from cooperation import archives, configuration, vgg
-from cooperation.archives import picture_names, read_member
-from cooperation.authors import read_data, read_params
+from cooperation import configuration
+from cooperation.bots.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
-from cooperation.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from cooperation.claims import check, game_evidence, read_claims
+from cooperation.bots.training import School
 from cooperation.cli import main
 from cooperation.commands.check import _settings
-from cooperation.controls import confront, read_expected
-from cooperation.figures import lines_of
-from cooperation.files import InputError
-from cooperation.hdf5 import opened, read_attributes
-from cooperation.manual import read_manual
-from cooperation.messages import Messages
-from cooperation.models import Sizes, Training
-from cooperation.paper import read_published
-from cooperation.pictures import decode
-from cooperation.results import read_ranks, read_result, write_result
-from cooperation.statistics import Scores, read_summary
-from cooperation.store import (
+from cooperation.data import archives, vgg
+from cooperation.data.archives import picture_names, read_member
+from cooperation.data.authors import read_data, read_params
+from cooperation.data.hdf5 import opened, read_attributes
+from cooperation.data.pictures import decode
+from cooperation.data.store import (
     Dialogs,
     FeatureParts,
     Features,
@@ -50,10 +42,19 @@ from cooperation.store import (
     write_dialogs,
     write_features,
 )
-from cooperation.tables import compare
+from cooperation.data.visdial import read_visdial
+from cooperation.files import InputError
+from cooperation.games.results import read_ranks, read_result, write_result
+from cooperation.messages import Messages
+from cooperation.method.manual import read_manual
+from cooperation.models import Sizes, Training
+from cooperation.reports.claims import check, game_evidence, read_claims
+from cooperation.reports.controls import confront, read_expected
+from cooperation.reports.figures import lines_of
+from cooperation.reports.paper import read_published
+from cooperation.reports.statistics import Scores, read_summary
+from cooperation.reports.tables import compare
 from cooperation.text import Vocabulary
-from cooperation.training import School
-from cooperation.visdial import read_visdial
 
 ROOT = Path(__file__).parent.parent
 CASES = 40
@@ -318,10 +319,10 @@ def test_what_the_machine_refuses_is_no_damage(good, monkeypatch, error, kind):
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("cooperation.archives.ZipFile", fail)
-    monkeypatch.setattr("cooperation.hdf5.h5py.File", fail)
-    monkeypatch.setattr("cooperation.paper.pd.read_csv", fail)
-    monkeypatch.setattr("cooperation.checkpoint.safe_open", fail)
+    monkeypatch.setattr("cooperation.data.archives.ZipFile", fail)
+    monkeypatch.setattr("cooperation.data.hdf5.h5py.File", fail)
+    monkeypatch.setattr("cooperation.reports.paper.pd.read_csv", fail)
+    monkeypatch.setattr("cooperation.bots.checkpoint.safe_open", fail)
     for read, name in (
         (read_visdial, "visdial.zip"),
         (read_dialogs, "dialogs.h5"),

@@ -10,8 +10,8 @@ import pytest
 import yaml
 from project import Project
 
-from cooperation.results import read_result
-from cooperation.store import read_dialogs, read_vocabulary
+from cooperation.data.store import read_dialogs, read_vocabulary
+from cooperation.games.results import read_result
 
 SHIPPED = yaml.safe_load((Path(__file__).parent.parent / "config.yaml").read_text())
 CHANNELS = ("caption-p1", "image-from1", "answer-from1-p1", "question-from1-p1")

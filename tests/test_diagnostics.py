@@ -10,12 +10,12 @@ from fakes import made_result
 
 from cooperation.commands import diagnose as command
 from cooperation.conditions import Condition
-from cooperation.diagnostics import listen, read_diagnostics
 from cooperation.files import InputError
-from cooperation.findings import findings, to_html, to_markdown, view
+from cooperation.games.results import write_result
 from cooperation.messages import Messages
-from cooperation.reasons import describe_why, draw_why
-from cooperation.results import write_result
+from cooperation.reports.diagnostics import listen, read_diagnostics
+from cooperation.reports.findings import findings, to_html, to_markdown, view
+from cooperation.reports.reasons import describe_why, draw_why
 
 DIALOGS = 40
 

@@ -11,7 +11,7 @@ import pytest
 from http_host import Host, cut, hold, lie, serving, status
 
 from cooperation.cli import main
-from cooperation.download import BLOCK, obtain
+from cooperation.data.download import BLOCK, obtain
 from cooperation.files import InputError
 from cooperation.preparation import Patience, Source
 

@@ -108,7 +108,7 @@ def test_a_colleague_pulls_and_has_nothing_to_do(second, tmp_path):
     assert NOTHING in clone.run("snakemake").stdout
     assert SKIPPED in clone.dvc("repro")
     # Nor has a part of it more to do than at home.
-    edited = clone.folder / "src/cooperation/tables.py"
+    edited = clone.folder / "src/cooperation/reports/tables.py"
     edited.write_text(edited.read_text() + "\n# An edit.\n")
     jobs = set(clone.jobs())
     assert jobs == {"summarise", "diagnose", "corpus", "page"}

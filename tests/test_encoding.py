@@ -4,13 +4,13 @@ import pytest
 from small_files import document, write_json
 
 from cooperation.cli import main
-from cooperation.encoding import encode
+from cooperation.data.encoding import encode
+from cooperation.data.hdf5 import read_attributes
+from cooperation.data.store import read_dialogs, read_vocabulary
+from cooperation.data.tokeniser import tokenise, tokenise_question
+from cooperation.data.visdial import read_visdial
 from cooperation.files import InputError
-from cooperation.hdf5 import read_attributes
 from cooperation.preparation import Encoding
-from cooperation.store import read_dialogs, read_vocabulary
-from cooperation.tokeniser import tokenise, tokenise_question
-from cooperation.visdial import read_visdial
 
 
 def both(tmp_path, train=None, val=None):

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from fakes import made_summary
 
-from cooperation.figures import STYLES, draw, save
 from cooperation.files import InputError
-from cooperation.paper import FIGURES
+from cooperation.reports.figures import STYLES, draw, save
+from cooperation.reports.paper import FIGURES
 
 
 @pytest.fixture(scope="module")

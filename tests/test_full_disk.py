@@ -16,23 +16,23 @@ from fakes import made_result, write_results
 from http_host import Host, serving
 from project import lacking
 
-from cooperation.archives import picture_names
+from cooperation.bots.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
-from cooperation.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from cooperation.bots.training import School
 from cooperation.cli import main
-from cooperation.figures import save
+from cooperation.data.archives import picture_names
+from cooperation.data.hdf5 import created
+from cooperation.data.miniature import write_world
+from cooperation.data.store import write_feature_blocks
+from cooperation.data.vgg import trained
 from cooperation.files import InputError, write_text, written_whole
-from cooperation.hdf5 import created
-from cooperation.manual import read_manual
-from cooperation.miniature import write_world
+from cooperation.games.results import read_result, write_result
+from cooperation.method.manual import read_manual
 from cooperation.models import Sizes, Training
 from cooperation.preparation import World
-from cooperation.results import read_result, write_result
-from cooperation.statistics import read_summary
-from cooperation.store import write_feature_blocks
+from cooperation.reports.figures import save
+from cooperation.reports.statistics import read_summary
 from cooperation.text import Vocabulary
-from cooperation.training import School
-from cooperation.vgg import trained
 
 VOCABULARY = Vocabulary.of(["a", "UNK"])
 SIZES = Sizes(embedding=30, hidden=60, layers=1)

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from cooperation.bots.scripted import ConstantQuestioner, OracleAnswerer, OracleQuestioner
 from cooperation.conditions import Condition
-from cooperation.game import Match, Script, Tampering, delivered, join_games, own, play_branching
-from cooperation.interventions import Partners
+from cooperation.games.ranking import Ranker
 from cooperation.messages import Messages, stack_rounds
-from cooperation.ranking import Ranker
-from cooperation.readings import READINGS, swapping, tampering
+from cooperation.method.game import Match, Script, Tampering, delivered, join_games, own, play_branching
+from cooperation.method.interventions import Partners
+from cooperation.method.readings import READINGS, swapping, tampering
 from cooperation.text import Vocabulary
 
 VOCABULARY = Vocabulary.of(["no", "yes", "red", "is", "it", "UNK"])

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 from small_files import document, write_json
 
-from cooperation.archives import picture_names, read_json_text, read_member
 from cooperation.cli import main
+from cooperation.data.archives import picture_names, read_json_text, read_member
+from cooperation.data.genuine import write_genuine
+from cooperation.data.pictures import decode
+from cooperation.data.visdial import read_visdial
 from cooperation.files import InputError
-from cooperation.genuine import write_genuine
-from cooperation.pictures import decode
 from cooperation.preparation import Genuine
-from cooperation.visdial import read_visdial
 
 GENUINE = Path("../shared/data/visdial_1.0_val_165.json")
 

@@ -27,22 +27,14 @@ from safetensors.torch import save_file
 from small_files import authors_arrays, document, jpeg, picture, write_authors_files, write_zip
 
 from cooperation import configuration
-from cooperation.archives import picture_names, read_json_text, read_member
-from cooperation.authors import read_data, read_params
-from cooperation.checkpoint import load_checkpoint
+from cooperation.bots.checkpoint import load_checkpoint
 from cooperation.cli import main
 from cooperation.commands import normalise
-from cooperation.encoding import encode
-from cooperation.figures import save
-from cooperation.files import InputError, written_whole
-from cooperation.manual import parse_manual, read_manual
-from cooperation.manual_figures import draw_manual
-from cooperation.messages import Messages
-from cooperation.pictures import decode
-from cooperation.preparation import Encoding
-from cooperation.report import Source, render
-from cooperation.results import read_result, write_result
-from cooperation.store import (
+from cooperation.data.archives import picture_names, read_json_text, read_member
+from cooperation.data.authors import read_data, read_params
+from cooperation.data.encoding import encode
+from cooperation.data.pictures import decode
+from cooperation.data.store import (
     FeatureParts,
     Features,
     read_dialogs,
@@ -50,9 +42,17 @@ from cooperation.store import (
     write_dialogs,
     write_features,
 )
-from cooperation.transcripts import as_text
-from cooperation.vgg import trained
-from cooperation.visdial import read_visdial
+from cooperation.data.vgg import trained
+from cooperation.data.visdial import read_visdial
+from cooperation.files import InputError, written_whole
+from cooperation.games.results import read_result, write_result
+from cooperation.games.transcripts import as_text
+from cooperation.messages import Messages
+from cooperation.method.manual import parse_manual, read_manual
+from cooperation.preparation import Encoding
+from cooperation.reports.figures import save
+from cooperation.reports.manual_figures import draw_manual
+from cooperation.reports.report import Source, render
 
 CONFIGURATION = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
 

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cooperation.files import InputError
-from cooperation.interventions import (
+from cooperation.messages import Messages, stack_rounds
+from cooperation.method.interventions import (
     Negate,
     NegateExact,
     Partners,
@@ -19,7 +20,6 @@ from cooperation.interventions import (
     replace_tokens,
     replace_words,
 )
-from cooperation.messages import Messages, stack_rounds
 from cooperation.text import Vocabulary
 
 VOCABULARY = Vocabulary.of(["a", "ball", "is", "no", "on", "red", "sand", "the", "yes", "?", "UNK"])

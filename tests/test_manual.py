@@ -16,16 +16,20 @@ from hypothesis import strategies as st
 from PIL import Image
 from small_files import album, jpeg, picture
 
+from cooperation.bots.checkpoint import Checkpoint, build, save_checkpoint
 from cooperation.bots.scripted import OracleAnswerer, OracleQuestioner
-from cooperation.checkpoint import Checkpoint, build, save_checkpoint
-from cooperation.claims import check, manual_evidence, read_claims
 from cooperation.commands import figure as figure_command
 from cooperation.commands import intervene
-from cooperation.figures import save
+from cooperation.data.store import Dialogs, Features, write_dialogs, write_features
 from cooperation.files import InputError
-from cooperation.game import Match, Script, own
-from cooperation.interventions import Where
-from cooperation.manual import (
+from cooperation.games.manual_games import play_manual
+from cooperation.games.ranking import Ranker
+from cooperation.games.results import read_result
+from cooperation.games.transcripts import as_text, describe_manual, title_of, transcript
+from cooperation.messages import Messages, stack_rounds
+from cooperation.method.game import Match, Script, own
+from cooperation.method.interventions import Where
+from cooperation.method.manual import (
     RULES,
     Manual,
     Recorded,
@@ -37,17 +41,13 @@ from cooperation.manual import (
     tampering,
     written,
 )
-from cooperation.manual_figures import BLUE, COLUMN, TEXT, draw_manual, wrapped
-from cooperation.manual_games import play_manual
-from cooperation.messages import Messages, stack_rounds
+from cooperation.method.readings import READINGS
 from cooperation.models import Sizes, Training
-from cooperation.ranking import Ranker
-from cooperation.readings import READINGS
-from cooperation.report import Source, render
-from cooperation.results import read_result
-from cooperation.store import Dialogs, Features, write_dialogs, write_features
+from cooperation.reports.claims import check, manual_evidence, read_claims
+from cooperation.reports.figures import save
+from cooperation.reports.manual_figures import BLUE, COLUMN, TEXT, draw_manual, wrapped
+from cooperation.reports.report import Source, render
 from cooperation.text import Vocabulary
-from cooperation.transcripts import as_text, describe_manual, title_of, transcript
 
 MANUAL = Path(__file__).parents[1] / "paper" / "manual"
 WORDS = ["a", "an", "ball", "color", "ground", "is", "it", "no", "on", "orange", "red", "the", "there", "what", "yes"]
@@ -98,7 +98,7 @@ def played(checkpoint, given, reading="written", control=None, **attributes):
         (CAPTION | {"dialog": "worst rank"}, ["here: dialog", "worst rank", *RULES]),
         (CAPTION | {"dialog": True}, ["here: dialog", "True"]),
         (CAPTION | {"caption": True}, ["here: caption", "True", "quotes"]),
-        (CAPTION | {"caption": " "}, ["here: caption", "text"]),
+        (CAPTION | {"caption": " "}, ["here: caption: the text is empty"]),
         (CAPTION | {"caption": "a {color} ball"}, ["here: caption", "{color}", "words"]),
         (CAPTION | {"answers": {11: "yes"}}, ["here: answers", "11", "1 to 10"]),
         (CAPTION | {"answers": {"3": "yes"}}, ["here: answers", "'3'", "1 to 10"]),

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cooperation.facts import bare, marked, plain
 from cooperation.messages import Messages, concatenate, join, shorten, stack_rounds, with_end, without_end
+from cooperation.method.facts import bare, marked, plain
 from cooperation.text import Vocabulary
 
 LISTS = st.lists(st.lists(st.integers(1, 9), max_size=6), min_size=1, max_size=5)

@@ -10,19 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from cooperation.archives import picture_names, read_member
 from cooperation.cli import main
+from cooperation.data.archives import picture_names, read_member
+from cooperation.data.miniature import write_world
+from cooperation.data.miniature.language import GROUNDS, NOUNS, OPENINGS, order_topics, write_caption, write_dialog
+from cooperation.data.miniature.pictures import GROUND, SKY, draw_picture
+from cooperation.data.miniature.topics import TOPICS
+from cooperation.data.miniature.world import ATTRIBUTES, draw_scenes
+from cooperation.data.miniature.writing import draw_options
+from cooperation.data.tokeniser import tokenise, tokenise_question
+from cooperation.data.visdial import read_visdial
 from cooperation.files import InputError
-from cooperation.miniature import write_world
-from cooperation.miniature.language import GROUNDS, NOUNS, OPENINGS, order_topics, write_caption, write_dialog
-from cooperation.miniature.pictures import GROUND, SKY, draw_picture
-from cooperation.miniature.topics import TOPICS
-from cooperation.miniature.world import ATTRIBUTES, draw_scenes
-from cooperation.miniature.writing import draw_options
 from cooperation.preparation import World
 from cooperation.text import keep_words
-from cooperation.tokeniser import tokenise, tokenise_question
-from cooperation.visdial import read_visdial
 
 FILES = ["train2014.zip", "val2014.zip", "visdial_0.9_train.zip", "visdial_0.9_val.zip"]
 # Shares of captions, dialogs and pictures that are about the scene.

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from cooperation.cli import main
-from cooperation.normalisation import l2, standardise
-from cooperation.store import Features, read_features, write_features
+from cooperation.data.normalisation import l2, standardise
+from cooperation.data.store import Features, read_features, write_features
 
 VECTORS = arrays(
     np.float32, array_shapes(min_dims=2, max_dims=2, min_side=2, max_side=9), elements=st.integers(-999, 999)

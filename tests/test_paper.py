@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from cooperation.files import InputError
-from cooperation.paper import FIGURES, dataset_note, family, read_columns, read_published
+from cooperation.reports.paper import FIGURES, dataset_note, family, read_columns, read_published
 
 PUBLISHED = Path(__file__).parents[1] / "paper" / "published.csv"
 

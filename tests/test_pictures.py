@@ -6,8 +6,8 @@ import pytest
 from PIL import Image
 from small_files import jpeg, picture
 
+from cooperation.data.pictures import decode
 from cooperation.files import InputError
-from cooperation.pictures import decode
 
 PHOTOS = Path("../shared/data/photos")
 

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 import torch
 
-from cooperation.checkpoint import Checkpoint, build, save_checkpoint
+from cooperation.bots.checkpoint import Checkpoint, build, save_checkpoint
 from cooperation.cli import main
+from cooperation.data.store import Dialogs, Features, write_dialogs, write_features
+from cooperation.games.results import read_result
 from cooperation.messages import Messages
 from cooperation.models import Sizes, Training
-from cooperation.results import read_result
-from cooperation.statistics import Scores
-from cooperation.store import Dialogs, Features, write_dialogs, write_features
+from cooperation.reports.statistics import Scores
 from cooperation.text import Vocabulary
 
 VOCABULARY = Vocabulary.of(["a", "no", "red", "yes", "?", "UNK"])

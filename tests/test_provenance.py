@@ -16,16 +16,16 @@ import pytest
 import torch
 import yaml
 
-from cooperation.checkpoint import Checkpoint, build, save_checkpoint
+from cooperation.bots.checkpoint import Checkpoint, build, save_checkpoint
 from cooperation.cli import COMMANDS, main
 from cooperation.commands.provenance import record_of
+from cooperation.data.store import Dialogs, Features, write_dialogs, write_features
 from cooperation.files import digest
+from cooperation.games.oracle import play_oracles
+from cooperation.games.results import write_result
 from cooperation.messages import Messages
 from cooperation.models import Sizes
-from cooperation.oracle import play_oracles
 from cooperation.provenance import PACKAGE, _imported, code, inputs, software, sources
-from cooperation.results import write_result
-from cooperation.store import Dialogs, Features, write_dialogs, write_features
 from cooperation.text import Vocabulary
 
 
@@ -57,9 +57,9 @@ def test_no_import_is_missed(file):
 
 def test_every_way_to_import(tmp_path):
     (tmp_path / "some.py").write_text(
-        "import cooperation.game, cooperation.corpus as counted\n"
-        "from cooperation import (\n    ranking,  # (not tables)\n    talk as speech,\n)\n"
-        "if True:\n    from cooperation.store import Dialogs  # nor from figures\n"
+        "import cooperation.method.game, cooperation.reports.corpus as counted\n"
+        "from cooperation.games import (\n    ranking,  # (not tables)\n    talk as speech,\n)\n"
+        "if True:\n    from cooperation.data.store import Dialogs  # nor from figures\n"
         "    from cooperation import randomness  # unlike report\n"
     )
     found = {path.name for path in _imported(tmp_path / "some.py")}
@@ -172,7 +172,7 @@ def test_what_snakemake_remembers_is_said(tmp_path, monkeypatch, capsys):
     path.write_text("round,mpr\n")
     record = {
         "rule": "summarise",
-        "input": ["results/none.h5", "src/cooperation/files.py", "src/cooperation/page.css"],
+        "input": ["results/none.h5", "src/cooperation/files.py", "src/cooperation/reports/page.css"],
         "log": ["logs/p0.2.log"],
         "shellcmd": "python -m cooperation summarise",
         "starttime": 0,

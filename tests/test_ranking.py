@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cooperation import ranking
 from cooperation.files import InputError
-from cooperation.ranking import Ranker
+from cooperation.games import ranking
+from cooperation.games.ranking import Ranker
 
 
 def slow_rank(guess, candidates, truth):

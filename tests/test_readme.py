@@ -16,9 +16,9 @@ import numpy as np
 import yaml
 from cooperation.bots.scripted import OracleAnswerer, OracleQuestioner
 from cooperation.configuration import read
-from cooperation.game import Match, Script
+from cooperation.method.game import Match, Script
 from cooperation.messages import Messages
-from cooperation.readings import READINGS, tampering
+from cooperation.method.readings import READINGS, tampering
 from cooperation.text import Vocabulary
 
 condition = read(yaml.safe_load(open("config.yaml", encoding="utf-8"))).conditions["dialog"]["first-word"]
@@ -81,10 +81,9 @@ def test_every_module_and_folder_has_its_place():
     [block] = re.findall(r"## Where everything lives\n+```\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
     named = set(re.findall(r"\w+", block))
     package = ROOT / "src" / "cooperation"
-    modules = {path.stem for path in package.glob("*.py")} | {
-        path.parent.name for path in package.glob("*/__init__.py")
-    }
-    assert modules - {"__init__", "__main__"} - named == set()
+    modules = {path for path in package.rglob("*.py") if "commands" not in path.parts and "miniature" not in path.parts}
+    folders = {path.parent for path in package.rglob("*/__init__.py")}
+    assert {path.stem for path in modules | folders} - {"__init__", "__main__"} - named == set()
 
 
 def test_every_output_is_named():

@@ -12,18 +12,18 @@ import numpy as np
 import pytest
 import torch
 
+from cooperation.bots.lessons import lessons
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
 from cooperation.bots.player import AnswererPlayer, QuestionerPlayer
-from cooperation.facts import bare, marked
-from cooperation.game import Match, Script, Tampering, delivered
-from cooperation.interventions import NegateExact
-from cooperation.lessons import lessons
+from cooperation.bots.updates import teacher_forced
+from cooperation.data.store import Dialogs
+from cooperation.games.ranking import Ranker
 from cooperation.messages import Messages, stack_rounds
+from cooperation.method.facts import bare, marked
+from cooperation.method.game import Match, Script, Tampering, delivered
+from cooperation.method.interventions import NegateExact
 from cooperation.models import Sizes
-from cooperation.ranking import Ranker
-from cooperation.store import Dialogs
 from cooperation.text import Vocabulary
-from cooperation.updates import teacher_forced
 
 PREFIX = os.environ.get("COOPERATION_GOLDEN", str(Path(__file__).parent / "golden" / "released_tiny"))
 RENAMED = {

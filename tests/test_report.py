@@ -9,17 +9,17 @@ import pandas as pd
 import pytest
 from fakes import WORDS, made_result, made_summary, write_results
 
-from cooperation.claims import read_claims
 from cooperation.commands import report as command
-from cooperation.corpus import describe as describe_corpus
+from cooperation.data.store import write_dialogs
 from cooperation.files import InputError
+from cooperation.games.transcripts import as_text, describe_manual
 from cooperation.messages import Messages
-from cooperation.paper import read_published
-from cooperation.report import Source, describe, render
-from cooperation.store import write_dialogs
-from cooperation.tables import compare
+from cooperation.reports.claims import read_claims
+from cooperation.reports.corpus import describe as describe_corpus
+from cooperation.reports.paper import read_published
+from cooperation.reports.report import Source, describe, render
+from cooperation.reports.tables import compare
 from cooperation.text import Vocabulary
-from cooperation.transcripts import as_text, describe_manual
 
 PUBLISHED = Path(__file__).parents[1] / "paper" / "published.csv"
 VOCABULARY = Vocabulary.of(WORDS)

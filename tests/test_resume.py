@@ -9,10 +9,10 @@ from killing import end, kill_itself, killed_again_and_again, start
 from small_files import album, jpeg, picture
 from test_vgg import Tiny
 
+from cooperation.data.store import Dialogs, Features, write_dialogs, write_features
 from cooperation.files import written_whole
+from cooperation.games.results import read_result
 from cooperation.messages import Messages
-from cooperation.results import read_result
-from cooperation.store import Dialogs, Features, write_dialogs, write_features
 from cooperation.text import Vocabulary
 
 SIZES = ["--embedding", 6, "--hidden", 8, "--layers", 1]
@@ -76,7 +76,7 @@ def test_a_training_killed_at_random_moments_ends_with_the_same_bytes(data, trai
 
 def killed_while_it_writes():
     """The third file of tensors is half written when the process is killed."""
-    from cooperation import checkpoint
+    from cooperation.bots import checkpoint
 
     written = []
 
@@ -129,13 +129,13 @@ def test_progress_that_outlived_its_training_does_no_harm_and_goes_away(data, tr
 
 
 def tiny():
-    from cooperation import vgg
+    from cooperation.data import vgg
 
     vgg.vgg16 = Tiny
 
 
 def killed_at_the_third_picture():
-    from cooperation import vgg
+    from cooperation.data import vgg
 
     tiny()
     read, seen = vgg.read_member, []

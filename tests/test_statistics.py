@@ -9,8 +9,8 @@ from fakes import made_result, made_scores, made_summary, write_results
 
 from cooperation.cli import main
 from cooperation.files import InputError
-from cooperation.results import read_ranks, read_result, write_result
-from cooperation.statistics import (
+from cooperation.games.results import read_ranks, read_result, write_result
+from cooperation.reports.statistics import (
     SUMMARY,
     Scores,
     across_seeds,
@@ -146,6 +146,22 @@ def test_a_summary_is_read_as_it_was_written(tmp_path):
     read.loc[0, "dataset"] = "genuine"
     with pytest.raises(InputError, match=r"2 data sets \(genuine, miniature\)"):
         only_dataset(read, path)
+
+
+@pytest.mark.parametrize("words", ["metrics", "table 1 --published paper/published.csv", "figure 1a", "report"])
+def test_a_summary_of_nothing_is_refused(words, tmp_path, monkeypatch, capsys):
+    path, out = tmp_path / "mpr.csv", tmp_path / "found.html"
+    made_summary(50).iloc[:0].to_csv(path, index=False)
+    monkeypatch.chdir(Path(__file__).parents[1])
+    given = ("--summary", path, "--out", out.with_suffix(".svg") if "figure" in words else out)
+    monkeypatch.setattr("sys.argv", ["cooperation", *words.split(), *map(str, given)])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 2
+    said = capsys.readouterr().err
+    assert f"{path}: 0 data sets" in said
+    assert said.count("\n") == 1
+    assert not out.exists()
 
 
 def test_queries_and_candidates_stand_beside_every_mpr(tmp_path, monkeypatch):

@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cooperation.files import InputError
-from cooperation.messages import Messages
-from cooperation.store import (
+from cooperation.data.store import (
     Dialogs,
     FeatureParts,
     Features,
@@ -20,6 +18,8 @@ from cooperation.store import (
     write_feature_blocks,
     write_features,
 )
+from cooperation.files import InputError
+from cooperation.messages import Messages
 from cooperation.text import Vocabulary
 
 PLACE = Path("features.h5")

@@ -7,7 +7,7 @@ import pytest
 from fakes import made_scores
 
 from cooperation.files import InputError
-from cooperation.sweep import compare_weights, printed, weight_of
+from cooperation.reports.sweep import compare_weights, printed, weight_of
 
 
 def ranks(first, last):

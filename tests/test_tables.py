@@ -7,9 +7,9 @@ from fakes import made_scores, made_summary
 
 from cooperation.commands import table as command
 from cooperation.files import InputError
-from cooperation.paper import number, read_published, signed
-from cooperation.statistics import sizes, summarise
-from cooperation.tables import compare, read_table, to_csv, to_html, to_latex, to_markdown
+from cooperation.reports.paper import number, read_published, signed
+from cooperation.reports.statistics import sizes, summarise
+from cooperation.reports.tables import compare, read_table, to_csv, to_html, to_latex, to_markdown
 
 PUBLISHED = read_published(Path(__file__).parents[1] / "paper" / "published.csv")
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.tokenize import NLTKWordTokenizer
 
-from cooperation.tokeniser import tokenise, tokenise_question
+from cooperation.data.tokeniser import tokenise, tokenise_question
 
 GENUINE = Path("../shared/data/visdial_1.0_val_165.json")
 PIECES = st.sampled_from(

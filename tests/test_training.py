@@ -9,17 +9,17 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
-from cooperation import training as module
+from cooperation.bots import training as module
+from cooperation.bots.checkpoint import Checkpoint, load_checkpoint, load_tensors, save_checkpoint
+from cooperation.bots.lessons import lessons
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
-from cooperation.checkpoint import Checkpoint, load_checkpoint, load_tensors, save_checkpoint
-from cooperation.facts import FORMATS
+from cooperation.bots.training import AnotherTrainingError, Keeping, School, drawn_batches, shuffled_batches
+from cooperation.data.store import Dialogs
 from cooperation.files import InputError
-from cooperation.lessons import lessons
 from cooperation.messages import Messages
+from cooperation.method.facts import FORMATS
 from cooperation.models import Sizes, Training
-from cooperation.store import Dialogs
 from cooperation.text import Vocabulary
-from cooperation.training import AnotherTrainingError, Keeping, School, drawn_batches, shuffled_batches
 
 VOCABULARY = Vocabulary.of([*"abcdefghi", "UNK"])
 SIZES = Sizes(embedding=4, hidden=6, layers=1)

@@ -10,13 +10,13 @@ from small_files import album, jpeg, picture
 from torch import nn
 from torchvision.models import VGG16_Weights, vgg16
 
-from cooperation import vgg
-from cooperation.archives import picture_names
 from cooperation.cli import main
+from cooperation.data import vgg
+from cooperation.data.archives import picture_names
+from cooperation.data.store import FeatureParts, read_features
+from cooperation.data.vgg import extract, trained, untrained
 from cooperation.files import InputError
 from cooperation.preparation import Extraction
-from cooperation.store import FeatureParts, read_features
-from cooperation.vgg import extract, trained, untrained
 
 PHOTOS = Path("../shared/data/photos")
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from project import Project
 
-from cooperation.results import read_result
+from cooperation.games.results import read_result
 
 CONFIG = {
     "dataset": "small",
@@ -200,11 +200,11 @@ def test_edited_claims_are_checked_anew(project):
 @pytest.mark.parametrize(
     ("file", "jobs"),
     [
-        ("tables.py", REPORTING | {"play": None}),
-        ("figures.py", REPORTING | {"play": None}),
-        ("report.py", {"page": 1, "summarise": None, "diagnose": None}),
+        ("reports/tables.py", REPORTING | {"play": None}),
+        ("reports/figures.py", REPORTING | {"play": None}),
+        ("reports/report.py", {"page": 1, "summarise": None, "diagnose": None}),
         ("bots/player.py", {"play": 8} | REPORTING),
-        ("updates.py", {"train": 2, "play": 8} | REPORTING),
+        ("bots/updates.py", {"train": 2, "play": 8} | REPORTING),
     ],
 )
 def test_an_edited_source_redoes_what_it_makes(project, file, jobs):

@@ -55,6 +55,19 @@ def test_another_expectation_replays_nothing(project):
     assert done.returncode == 0, done.stdout[-3000:]
 
 
+def test_an_expectation_of_a_game_that_is_not_played_is_refused_before_any_job(project):
+    path = project.folder / "workflow/controls.csv"
+    before = path.read_text()
+    path.write_text(HOLDS + "blank,they matter,gap,none caption,10,0,100\n")
+    try:
+        done = project.snakemake("-n", "--forceall", "controls")
+        assert done.returncode != 0
+        assert "workflow/controls.csv, line 4: 'caption' in 'blank' is not played; add it to controls" in done.stdout
+        assert project.snakemake("-n", "weights").returncode == 0
+    finally:
+        path.write_text(before)
+
+
 def test_a_world_can_be_the_chosen_data_set(project):
     jobs = project.jobs("results/blank/dialog-seed3/written/human.h5", "--config", "dataset=blank")
     assert jobs == {"play_dialog": 1}

@@ -16,10 +16,10 @@ from project import Project
 from small_files import authors_arrays, write_authors_files, write_zip
 from torchvision.models import vgg16
 
-from cooperation.miniature import write_world
+from cooperation.data.miniature import write_world
+from cooperation.data.store import FIRST_ROW, read_dialogs, read_features
+from cooperation.games.results import read_result
 from cooperation.preparation import World
-from cooperation.results import read_result
-from cooperation.store import FIRST_ROW, read_dialogs, read_features
 
 SMALL = {
     "jobs": "model",
@@ -213,7 +213,7 @@ def test_an_empty_answer_goes_all_the_way(visdial):
 def test_archives_may_be_deleted_after_use(visdial, served):
     path = data(visdial, "raw/train2014.zip")
     path.unlink()
-    edited = visdial.folder / "src/cooperation/download.py"
+    edited = visdial.folder / "src/cooperation/data/download.py"
     before = edited.read_text()
     try:
         assert visdial.jobs(*targets("visdial_0.9")) == {}
@@ -237,7 +237,7 @@ def test_a_killed_extraction_goes_on_with_what_is_missing(visdial, tmp_path):
 
 
 def test_a_new_look_at_what_is_there_redoes_nothing(visdial):
-    path = visdial.folder / "src/cooperation/preflight.py"
+    path = visdial.folder / "src/cooperation/data/preflight.py"
     before = path.read_text()
     path.write_text(before + "\n# An edit.\n")
     try:

@@ -54,7 +54,7 @@ def _imported(file: Path) -> tuple[Path, ...]:
 
 @cache
 def _data() -> list[Path]:
-    return [path for path in PACKAGE.iterdir() if path.is_file() and path.suffix not in (".py", ".typed")]
+    return [path for ending in ("css", "j2", "js", "txt") for path in PACKAGE.rglob(f"*.{ending}")]
 
 
 def code(command: str) -> str:

@@ -8,8 +8,8 @@ import torch
 
 from cooperation.bots import recurrent
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork, Text
-from cooperation.facts import Format
 from cooperation.messages import Floats, Messages, widened
+from cooperation.method.facts import Format
 from cooperation.text import Vocabulary
 
 # The released program says at most 19 tokens, EOS included (protocol, section 2).

@@ -7,8 +7,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from cooperation.authors import count_data, read_data, read_params
-from cooperation.store import Dialogs, FeatureParts, write_dialogs
+from cooperation.data.authors import count_data, read_data, read_params
+from cooperation.data.store import Dialogs, FeatureParts, write_dialogs
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

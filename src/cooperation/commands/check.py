@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from cooperation.configuration import read_dataset
+from cooperation.data.preflight import TO_COME, Input, gpus, inspect, room
 from cooperation.files import InputError
 from cooperation.plain_yaml import read_yaml
-from cooperation.preflight import TO_COME, Input, gpus, inspect, room
 from cooperation.settings import mapping
 
 

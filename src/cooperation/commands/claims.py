@@ -3,7 +3,10 @@
 import argparse
 from pathlib import Path
 
-from cooperation.claims import (
+from cooperation.commands.common import add_results, read_scores
+from cooperation.data.hdf5 import read_attributes
+from cooperation.games.results import read_ranks
+from cooperation.reports.claims import (
     check,
     dialog_evidence,
     game_evidence,
@@ -11,12 +14,9 @@ from cooperation.claims import (
     paper_evidence,
     read_claims,
 )
-from cooperation.commands.common import add_results, read_scores
-from cooperation.hdf5 import read_attributes
-from cooperation.paper import dataset_note, read_published
-from cooperation.results import read_ranks
-from cooperation.statistics import readings, sizes_of
-from cooperation.tables import claims_to_html, claims_to_markdown, csv_text, write_each
+from cooperation.reports.paper import dataset_note, read_published
+from cooperation.reports.statistics import readings, sizes_of
+from cooperation.reports.tables import claims_to_html, claims_to_markdown, csv_text, write_each
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from cooperation.bootstrap import RESAMPLES
-from cooperation.results import read_ranks
-from cooperation.statistics import Scores
+from cooperation.games.results import read_ranks
+from cooperation.reports.bootstrap import RESAMPLES
+from cooperation.reports.statistics import Scores
 
 
 def add_results(parser: argparse.ArgumentParser, what: str) -> None:

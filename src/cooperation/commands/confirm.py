@@ -4,8 +4,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from cooperation.controls import complaints, read_found
 from cooperation.files import InputError
+from cooperation.reports.controls import complaints, read_found
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

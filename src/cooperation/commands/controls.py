@@ -4,9 +4,9 @@ import argparse
 from pathlib import Path
 
 from cooperation.commands.common import add_results, read_scores
-from cooperation.controls import confront, printed, read_expected
-from cooperation.statistics import sizes_of
-from cooperation.tables import write_simple
+from cooperation.reports.controls import confront, printed, read_expected
+from cooperation.reports.statistics import sizes_of
+from cooperation.reports.tables import write_simple
 
 TITLE = "Known answers: worlds and bots whose truth is known, MPR in percent and gaps in points with 95 % intervals"
 

@@ -3,11 +3,11 @@
 import argparse
 from pathlib import Path
 
-from cooperation import corpus
-from cooperation.claims import read_claims
-from cooperation.hdf5 import read_attributes
-from cooperation.store import read_vocabulary
-from cooperation.tables import write_each
+from cooperation.data.hdf5 import read_attributes
+from cooperation.data.store import read_vocabulary
+from cooperation.reports import corpus
+from cooperation.reports.claims import read_claims
+from cooperation.reports.tables import write_each
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -4,13 +4,13 @@ import argparse
 from pathlib import Path
 
 from cooperation.commands.common import add_results, read_scores
-from cooperation.diagnostics import MODEL, TALKS, diagnose, listen
-from cooperation.figures import save
-from cooperation.findings import to_html, to_markdown
-from cooperation.reasons import draw_why
-from cooperation.results import read_result
-from cooperation.statistics import sizes_of
-from cooperation.tables import csv_text, write_each
+from cooperation.games.results import read_result
+from cooperation.reports.diagnostics import MODEL, TALKS, diagnose, listen
+from cooperation.reports.figures import save
+from cooperation.reports.findings import to_html, to_markdown
+from cooperation.reports.reasons import draw_why
+from cooperation.reports.statistics import sizes_of
+from cooperation.reports.tables import csv_text, write_each
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,7 @@ import argparse
 import string
 from pathlib import Path
 
-from cooperation.download import obtain
+from cooperation.data.download import obtain
 from cooperation.preparation import Patience, Source
 from cooperation.settings import add_flags, from_flags
 

@@ -4,11 +4,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from cooperation.encoding import encode
+from cooperation.data.encoding import encode
+from cooperation.data.store import write_dialogs
+from cooperation.data.visdial import read_visdial
 from cooperation.preparation import Encoding
 from cooperation.settings import add_flags, from_flags
-from cooperation.store import write_dialogs
-from cooperation.visdial import read_visdial
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
-from cooperation.archives import picture_names
+from cooperation.data.archives import picture_names
+from cooperation.data.store import Features, write_features
+from cooperation.data.vgg import extract, trained, untrained
 from cooperation.files import InputError
 from cooperation.preparation import Extraction
 from cooperation.settings import add_flags, from_flags
-from cooperation.store import Features, write_features
-from cooperation.vgg import extract, trained, untrained
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

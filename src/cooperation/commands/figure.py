@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from cooperation.archives import picture_names, read_member
-from cooperation.figures import draw, save
+from cooperation.data.archives import picture_names, read_member
+from cooperation.data.pictures import decode
+from cooperation.data.store import read_vocabulary
 from cooperation.files import InputError
-from cooperation.manual_figures import draw_manual
-from cooperation.paper import FIGURES
-from cooperation.pictures import decode
-from cooperation.results import read_result
-from cooperation.statistics import only_dataset, read_summary
-from cooperation.store import read_vocabulary
+from cooperation.games.results import read_result
+from cooperation.reports.figures import draw, save
+from cooperation.reports.manual_figures import draw_manual
+from cooperation.reports.paper import FIGURES
+from cooperation.reports.statistics import only_dataset, read_summary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

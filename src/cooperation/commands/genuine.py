@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from cooperation.genuine import write_genuine
+from cooperation.data.genuine import write_genuine
 from cooperation.preparation import Genuine
 from cooperation.settings import add_flags, from_flags
 

@@ -8,12 +8,12 @@ from typing import Any
 from cooperation.commands.players import add_players, read_players
 from cooperation.conditions import Playing
 from cooperation.files import InputError
-from cooperation.manual import RULES, Manual, parse_manual, read_manual
-from cooperation.manual_games import play_manual
+from cooperation.games.manual_games import play_manual
+from cooperation.games.results import read_ranks, write_result
+from cooperation.games.transcripts import as_text
+from cooperation.method.manual import RULES, Manual, parse_manual, read_manual
+from cooperation.method.readings import READINGS
 from cooperation.provenance import inputs
-from cooperation.readings import READINGS
-from cooperation.results import read_ranks, write_result
-from cooperation.transcripts import as_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from cooperation.files import write_text
-from cooperation.statistics import across_seeds, only_dataset, read_summary
+from cooperation.reports.statistics import across_seeds, only_dataset, read_summary
 
 ROUNDS = (0, 1, 10)
 

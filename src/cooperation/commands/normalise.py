@@ -7,12 +7,12 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from cooperation.data.normalisation import l2, standardise
+from cooperation.data.store import FeatureParts, agreed, write_feature_blocks
 from cooperation.files import InputError
 from cooperation.messages import Floats
-from cooperation.normalisation import l2, standardise
 from cooperation.preparation import Normalisation
 from cooperation.settings import add_flags, from_flags
-from cooperation.store import FeatureParts, agreed, write_feature_blocks
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

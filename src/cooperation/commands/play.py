@@ -7,12 +7,12 @@ from pathlib import Path
 from cooperation.commands.players import add_players, read_players
 from cooperation.conditions import CONTROL, Condition, Playing, check_apart, check_control_settings, check_name
 from cooperation.files import InputError
-from cooperation.game import Game
+from cooperation.games.playing import Games, as_result, check_control
+from cooperation.games.results import read_result, write_result
+from cooperation.method.game import Game
+from cooperation.method.readings import READINGS
 from cooperation.plain_yaml import read_yaml
-from cooperation.playing import Games, as_result, check_control
 from cooperation.provenance import inputs
-from cooperation.readings import READINGS
-from cooperation.results import read_result, write_result
 from cooperation.settings import add_flags, checked, described, from_flags
 
 

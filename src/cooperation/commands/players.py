@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cooperation.checkpoint import Checkpoint, load_checkpoint
+from cooperation.bots.checkpoint import Checkpoint, load_checkpoint
+from cooperation.data.store import Dialogs, Features, read_dialogs, read_features
 from cooperation.devices import device, name_of
-from cooperation.playing import odd_images, refuse_trained_on, trained_on
+from cooperation.games.playing import odd_images, refuse_trained_on, trained_on
+from cooperation.method.readings import READINGS
 from cooperation.provenance import inputs, software
-from cooperation.readings import READINGS
-from cooperation.store import Dialogs, Features, read_dialogs, read_features
 
 
 def add_players(parser: argparse.ArgumentParser) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 import yaml
 from safetensors import SafetensorError, safe_open
 
+from cooperation.data.hdf5 import SUMS, Ours, content, opened
 from cooperation.files import DAMAGE, InputError, digest, sound
-from cooperation.hdf5 import SUMS, Ours, content, opened
 from cooperation.models import UNUSABLE
 
 # Relative to the project's folder, as are the names of files in it.

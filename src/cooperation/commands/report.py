@@ -4,16 +4,16 @@ import argparse
 import re
 from pathlib import Path
 
-from cooperation.claims import read_verdicts
-from cooperation.corpus import read_statistics
-from cooperation.diagnostics import read_diagnostics
+from cooperation.data.store import read_vocabulary
 from cooperation.files import InputError, write_text
-from cooperation.paper import FIGURES, TABLES
-from cooperation.report import Source, render
-from cooperation.results import read_result
-from cooperation.statistics import only_dataset, read_summary
-from cooperation.store import read_vocabulary
-from cooperation.tables import read_table
+from cooperation.games.results import read_result
+from cooperation.reports.claims import read_verdicts
+from cooperation.reports.corpus import read_statistics
+from cooperation.reports.diagnostics import read_diagnostics
+from cooperation.reports.paper import FIGURES, TABLES
+from cooperation.reports.report import Source, render
+from cooperation.reports.statistics import only_dataset, read_summary
+from cooperation.reports.tables import read_table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

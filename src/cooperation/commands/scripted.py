@@ -5,8 +5,8 @@ from pathlib import Path
 
 from cooperation.conditions import ORACLE_CONDITIONS
 from cooperation.files import InputError
-from cooperation.oracle import play_oracles
-from cooperation.results import write_result
+from cooperation.games.oracle import play_oracles
+from cooperation.games.results import write_result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

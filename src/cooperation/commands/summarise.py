@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cooperation.commands.common import add_results, read_scores
 from cooperation.files import write_text
-from cooperation.statistics import summarise
+from cooperation.reports.statistics import summarise
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from cooperation import tables
-from cooperation.paper import TABLES, read_published
-from cooperation.statistics import only_dataset, read_summary, sizes
+from cooperation.reports import tables
+from cooperation.reports.paper import TABLES, read_published
+from cooperation.reports.statistics import only_dataset, read_summary, sizes
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

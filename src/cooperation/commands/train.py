@@ -8,15 +8,15 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
-from cooperation.checkpoint import TRAINING_FORMAT, Checkpoint, build, save_checkpoint
+from cooperation.bots.checkpoint import TRAINING_FORMAT, Checkpoint, build, save_checkpoint
+from cooperation.bots.lessons import lessons
+from cooperation.bots.training import AnotherTrainingError, Keeping, School
+from cooperation.data.store import read_dialogs, read_features, read_vocabulary
 from cooperation.devices import device, keep_freed_memory, name_of
-from cooperation.facts import FORMATS
-from cooperation.lessons import lessons
+from cooperation.method.facts import FORMATS
 from cooperation.models import Sizes, Training
 from cooperation.provenance import code, inputs, software
 from cooperation.settings import add_flags, from_flags
-from cooperation.store import read_dialogs, read_features, read_vocabulary
-from cooperation.training import AnotherTrainingError, Keeping, School
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -4,10 +4,10 @@ import argparse
 from pathlib import Path
 
 from cooperation.commands.common import add_results, read_scores
-from cooperation.paper import dataset_note
-from cooperation.statistics import sizes_of
-from cooperation.sweep import compare_weights, printed
-from cooperation.tables import write_simple
+from cooperation.reports.paper import dataset_note
+from cooperation.reports.statistics import sizes_of
+from cooperation.reports.sweep import compare_weights, printed
+from cooperation.reports.tables import write_simple
 
 TITLE = "MPR [%] by the weight of the image loss against the language losses in training, with 95 % intervals"
 

@@ -1,0 +1,109 @@
+"""Checked VisDial records → dialogs as ids, the vocabulary, and the counts that a report wants to print."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from tqdm import tqdm
+
+from cooperation.data.store import PARTS, Dialogs
+from cooperation.data.tokeniser import tokenise, tokenise_question
+from cooperation.data.visdial import VisDial
+from cooperation.files import InputError
+from cooperation.messages import Messages, Rows
+from cooperation.preparation import Encoding
+from cooperation.text import UNKNOWN, Vocabulary, keep_words
+
+
+@dataclass(frozen=True)
+class Part:
+    """All captions, questions or answers of a split: every distinct text once, and where it stands.
+
+    texts: tokens of each distinct text; rows: [dialogs] or [dialogs, 10] positions in `texts`;
+    uses: [texts] how often each stands in the dialogs; limit: tokens that are kept.
+    """
+
+    texts: list[list[str]]
+    rows: Rows
+    uses: npt.NDArray[np.intp]
+    limit: int
+
+    def words(self) -> Counter[str]:
+        """How often each word stands in the dialogs, before texts are cut."""
+        counts: Counter[str] = Counter()
+        for tokens, uses in zip(self.texts, self.uses.tolist(), strict=True):
+            for token in tokens:
+                counts[token] += uses
+        return counts
+
+    def encoded(self, vocabulary: Vocabulary) -> Messages:
+        """Ids of every text in its place: [..., ≤ limit]."""
+        return Messages.of([vocabulary.encode(tokens[: self.limit]) for tokens in self.texts])[self.rows]
+
+    def cut(self) -> int:
+        """Number of texts in the dialogs that are longer than the limit."""
+        return int(self.uses[[len(tokens) > self.limit for tokens in self.texts]].sum())
+
+
+def encode(splits: Mapping[str, VisDial], settings: Encoding) -> tuple[Vocabulary, dict[str, Dialogs], dict[str, Any]]:
+    """Encode all splits with one vocabulary, and count; the counts' names begin with the split's."""
+    parts = {split: _parts(visdial, settings) for split, visdial in splits.items()}
+    counted = settings.count_words_in.split("+")
+    words = sum((part.words() for split in counted for part in parts[split].values()), Counter[str]())
+    vocabulary = keep_words(words, settings.threshold)
+    if len(vocabulary.words) == 1:
+        raise InputError(f"threshold: no word is seen {settings.threshold:,} times; choose a smaller one")
+    dialogs, counts = {}, dict(asdict(settings))
+    for split, visdial in splits.items():
+        dialogs[split] = Dialogs(
+            visdial.image_ids, **{name: part.encoded(vocabulary) for name, part in parts[split].items()}
+        )
+        found = _counts(visdial, parts[split], dialogs[split], vocabulary)
+        counts |= {f"{split}_{name}": count for name, count in found.items()}
+    return vocabulary, dialogs, counts
+
+
+def _parts(visdial: VisDial, settings: Encoding) -> dict[str, Part]:
+    captions = np.arange(len(visdial.captions))
+    return {
+        "captions": _part("captions", tokenise, visdial.captions, captions, settings.caption_length),
+        "questions": _part(
+            "questions", tokenise_question, visdial.questions, visdial.question_rows, settings.question_length
+        ),
+        "answers": _part("answers", tokenise, visdial.answers, visdial.answer_rows, settings.answer_length),
+    }
+
+
+def _part(name: str, split: Callable[[str], list[str]], texts: list[str], rows: npt.NDArray[Any], limit: int) -> Part:
+    used, positions, uses = np.unique(rows, return_inverse=True, return_counts=True)
+    tokens = [split(texts[row]) for row in tqdm(used, f"tokenise {name}", disable=None)]
+    return Part(tokens, positions.reshape(rows.shape), uses, limit)
+
+
+def _counts(visdial: VisDial, parts: Mapping[str, Part], dialogs: Dialogs, vocabulary: Vocabulary) -> dict[str, Any]:
+    answers = np.array([visdial.answers[row].strip().lower() for row in visdial.answer_rows.flat])
+    first = [tokens[:1] in (["yes"], ["no"]) for tokens in parts["answers"].texts]
+    return {
+        "version": visdial.version,
+        "read": visdial.read,
+        "kept": len(dialogs),
+        "refused": visdial.refused,
+        "exactly_yes_no": float(np.isin(answers, ["yes", "no"]).mean()),
+        "beginning_yes_no": float(np.array(first)[parts["answers"].rows].mean()),
+        **{f"cut_{name}": part.cut() for name, part in parts.items()},
+        **count_tokens(dialogs, vocabulary),
+    }
+
+
+def count_tokens(dialogs: Dialogs, vocabulary: Vocabulary) -> dict[str, Any]:
+    """Tokens of a split, how many of them are UNK, answers without any, and the messages' mean lengths in tokens."""
+    messages = {name: getattr(dialogs, name) for name in PARTS}
+    return {
+        "tokens": sum(int(found.lengths.sum()) for found in messages.values()),
+        "unknown_tokens": sum(int((found.tokens == vocabulary.ids[UNKNOWN]).sum()) for found in messages.values()),
+        "empty_answers": int((dialogs.answers.lengths == 0).sum()),
+        **{f"mean_length_{name}": float(found.lengths.mean()) for name, found in messages.items()},
+    }

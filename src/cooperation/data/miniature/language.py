@@ -1,0 +1,97 @@
+"""Captions and dialogs about scenes, in varied words."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cooperation.data.miniature.topics import TOPICS
+from cooperation.data.miniature.world import Scene
+from cooperation.messages import ROUNDS
+
+Exchange = tuple[str, str]
+"""A question (without its question mark, as in VisDial's files) and its answer."""
+
+
+class Caption(NamedTuple):
+    """A caption, its word for the thing, and which of `OPENINGS` it has."""
+
+    text: str
+    noun: str
+    opening: int
+
+
+NOUNS = {
+    "ball": ("ball", "sphere"),
+    "box": ("box", "cube"),
+    "cone": ("cone", "pyramid"),
+    "star": ("star",),
+    "cross": ("cross", "plus"),
+}
+GROUNDS = {
+    "grass": ("grass", "lawn", "meadow"),
+    "sand": ("sand", "beach"),
+    "snow": ("snow", "ice"),
+    "water": ("water", "lake"),
+    "stone": ("stones", "rock", "concrete"),
+    "soil": ("soil", "dirt", "mud"),
+}
+# How a caption opens; each opening has its usual first topic. The words around thing and ground tell nothing of them,
+# so that a caption whose content words are replaced tells nothing.
+OPENINGS = (
+    "{thing} on the {ground}",
+    "there is {thing} on the {ground}",
+    "a picture of {thing} on the {ground}",
+    "a photo of {thing} lying on the {ground}",
+    "{thing} is sitting on the {ground}",
+    "this is {thing} on top of the {ground}",
+    "the {ground} with {thing} on it",
+    "one can see {thing} standing on the {ground}",
+    "we see {thing} on the {ground}",
+    "an image of {thing} placed upon the {ground}",
+)
+ADJECTIVES = ("color", "size", "pattern")
+# How often a caption tells one of them.
+MORE = 0.35
+
+
+def write_caption(scene: Scene, random: np.random.Generator) -> Caption:
+    """Tell the setting, the shape and sometimes one thing more."""
+    noun = str(random.choice(NOUNS[scene["shape"]]))
+    more = [scene[str(random.choice(ADJECTIVES))]] if random.random() < MORE else []
+    thing = " ".join([*more, noun])
+    article = "an" if thing[0] in "aeiou" else "a"
+    opening = int(random.integers(len(OPENINGS)))
+    ground = random.choice(GROUNDS[scene["setting"]])
+    return Caption(OPENINGS[opening].format(thing=f"{article} {thing}", ground=ground), noun, opening)
+
+
+def order_topics(opening: int, wander: float, random: np.random.Generator) -> list[int]:
+    """Order the topics of the ten rounds, none twice.
+
+    The first follows from the caption's opening, the next is the next on the circle of topics that hasn't been asked
+    yet; with the chance `wander` either is any other. So a questioner can learn a way through all topics, but an
+    answerer can't know what is asked without reading the question.
+    """
+    usual = opening % len(TOPICS)
+    unasked = list(range(len(TOPICS)))
+    order: list[int] = []
+    for _ in range(ROUNDS):
+        if random.random() < wander:
+            chosen = int(random.choice(unasked))
+        else:
+            chosen = min(unasked, key=lambda topic: (topic - usual) % len(TOPICS))
+        unasked.remove(chosen)
+        order.append(chosen)
+        usual = chosen + 1
+    return order
+
+
+def write_dialog(scene: Scene, noun: str, order: list[int], random: np.random.Generator) -> list[Exchange]:
+    """Ask about the topics in turn; the answers are about `scene`, the word for the thing is the caption's."""
+    exchanges = []
+    for topic in (TOPICS[at] for at in order):
+        weights = np.array([wording.weight for wording in topic.wordings])
+        wording = topic.wordings[int(random.choice(len(weights), p=weights / weights.sum()))]
+        thing = f"the {noun}" if random.random() < 0.3 else "it"
+        exchanges.append((wording.question.format(it=thing), wording.answers[scene[topic.attribute]]))
+    return exchanges

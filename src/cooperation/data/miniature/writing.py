@@ -1,0 +1,143 @@
+"""The made-up world as the files of VisDial 0.9 and COCO."""
+
+import json
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from tqdm import tqdm
+
+from cooperation.data.miniature.language import Exchange, order_topics, write_caption, write_dialog
+from cooperation.data.miniature.pictures import draw_picture
+from cooperation.data.miniature.topics import TOPICS
+from cooperation.data.miniature.world import ATTRIBUTES, SPLITS, Scene, draw_truths, generator
+from cooperation.files import written_whole
+from cooperation.preparation import World
+
+OPTIONS = 100
+# The largest image id of COCO 2014 is 581929.
+LARGEST_ID = 581_929
+
+
+def write_world(world: World, folder: Path) -> list[Path]:
+    """Write `visdial_0.9_SPLIT.zip` and `SPLIT2014.zip` of both splits; the paths written.
+
+    The same world gives the same bytes (JPEG bytes depend on Pillow's version).
+    """
+    written = []
+    for split, ids in draw_image_ids(world).items():
+        truths = draw_truths(world, split)
+        talk = generator(world, split, "language")
+        captions, dialogs = [], []
+        for told, asked in zip(truths.captions, truths.dialogs, strict=True):
+            caption = write_caption(told, talk)
+            captions.append(caption.text)
+            order = order_topics(caption.opening, world.wander, talk)
+            dialogs.append(write_dialog(asked, caption.noun, order, talk))
+        document = compose(split, ids, captions, dialogs, generator(world, split, "options"))
+        text = json.dumps(document, separators=(",", ":")).encode()
+        written.append(write_zip(folder / f"visdial_0.9_{split}.zip", [(f"visdial_0.9_{split}.json", text)]))
+        draw = generator(world, split, "pictures")
+        written.append(write_pictures(folder, split, ids, scenes=truths.pictures, pixels=world.pixels, random=draw))
+    return written
+
+
+def draw_image_ids(world: World) -> dict[str, npt.NDArray[np.int64]]:
+    """Draw the image ids of both splits: none twice, and not in the order of the dialogs."""
+    ids = generator(world, "train", "ids").choice(LARGEST_ID, world.train + world.val, replace=False) + 1
+    return dict(zip(SPLITS, np.split(ids, [world.train]), strict=True))
+
+
+def compose(
+    split: str,
+    ids: npt.NDArray[np.int64],
+    captions: Sequence[str],
+    dialogs: Sequence[Sequence[Exchange]],
+    random: np.random.Generator,
+) -> dict[str, Any]:
+    """Nest captions and dialogs as VisDial 0.9 does, each round with 100 distinct answer options."""
+    questions = _numbered(question for dialog in dialogs for question, _ in dialog)
+    answers = _numbered([*(answer for dialog in dialogs for _, answer in dialog), *distractors()])
+    true = np.array([[answers[answer] for _, answer in dialog] for dialog in dialogs])
+    options, places = draw_options(true, len(answers), random)
+    records = [
+        {
+            "image_id": int(image_id),
+            "caption": caption,
+            "dialog": [
+                {
+                    "question": questions[question],
+                    "answer": answers[answer],
+                    "answer_options": listed,
+                    "gt_index": place,
+                }
+                for (question, answer), listed, place in zip(dialog, option_rows, place_row, strict=True)
+            ],
+        }
+        for image_id, caption, dialog, option_rows, place_row in zip(
+            ids, captions, dialogs, options.tolist(), places.tolist(), strict=True
+        )
+    ]
+    data = {"questions": list(questions), "answers": list(answers), "dialogs": records}
+    return {"version": "0.9", "split": f"{split}2014", "data": data}
+
+
+def draw_options(
+    true: npt.NDArray[np.int64], count: int, random: np.random.Generator
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Draw 100 distinct answers for each round, the true one among them, and its place.
+
+    true: [dialogs, rounds] indices of the answers, `count` answers in all → [dialogs, rounds, 100], [dialogs, rounds].
+    """
+    shuffled = random.permuted(np.broadcast_to(np.arange(count), (*true.shape, count)), axis=-1)
+    places = random.integers(OPTIONS, size=true.shape)
+    now = np.argmax(shuffled == true[..., None], axis=-1)
+    displaced = np.take_along_axis(shuffled, places[..., None], -1)
+    np.put_along_axis(shuffled, now[..., None], displaced, -1)
+    np.put_along_axis(shuffled, places[..., None], true[..., None], -1)
+    return shuffled[..., :OPTIONS], places
+
+
+def distractors() -> Iterator[str]:
+    """Yield answers for the options beyond those that are given: all to every topic, and well over a hundred others."""
+    for topic in TOPICS:
+        for wording in topic.wordings:
+            yield from wording.answers.values()
+    for size in ATTRIBUTES["size"]:
+        for color in ATTRIBUTES["color"]:
+            yield f"{size} and {color}"
+            for shape in ATTRIBUTES["shape"]:
+                yield f"a {size} {color} {shape}"
+
+
+def write_pictures(
+    folder: Path, split: str, ids: Iterable[int], *, scenes: Sequence[Scene], pixels: int, random: np.random.Generator
+) -> Path:
+    """Draw the scenes into `SPLIT2014.zip`, under COCO's names, in the order of the ids; the path written."""
+    drawn = (draw_picture(scene, random, pixels) for scene in scenes)
+    named = {
+        f"{split}2014/COCO_{split}2014_{image_id:012d}.jpg": jpeg
+        for image_id, jpeg in tqdm(
+            zip(ids, drawn, strict=True), f"{split} pictures", len(scenes), unit=" pictures", disable=None
+        )
+    }
+    return write_zip(folder / f"{split}2014.zip", sorted(named.items()), zipfile.ZIP_STORED)
+
+
+def write_zip(path: Path, members: Iterable[tuple[str, bytes]], method: int = zipfile.ZIP_DEFLATED) -> Path:
+    """Write a zip archive whose bytes follow from its members alone, whole or not at all; the path written."""
+    with written_whole(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        for name, content in members:
+            # The date of an entry made by hand is 1980 always; the system would otherwise be this machine's.
+            entry = zipfile.ZipInfo(name)
+            entry.compress_type, entry.create_system, entry.external_attr = method, 3, 0o644 << 16
+            archive.writestr(entry, content)
+    return path
+
+
+def _numbered(texts: Iterable[str]) -> dict[str, int]:
+    """Each text once, with its index, in the order of first use."""
+    return {text: at for at, text in enumerate(dict.fromkeys(texts))}
