@@ -90,7 +90,7 @@ def _manuals(arguments: argparse.Namespace) -> dict[str, Manual]:
         raise InputError("--image-id and --rule both choose a dialog; give one of them")
     if "dialog" not in given:
         raise InputError("no dialog is chosen; give --image-id, --rule or --manual")
-    return {"intervene": parse_manual(given, "intervene")}
+    return {"the flags": parse_manual(given, "the flags")}
 
 
 def _by_round(given: list[str], flag: str) -> dict[int, Any]:
