@@ -1,4 +1,5 @@
 # make: everything, from raw files to reports/miniature/index.html.  make test: all checks and tests.
+# make extras: what sharing results and a cluster need.
 PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -37,7 +38,7 @@ system:
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
 	touch $@
 
-# What sharing results, a cluster and the tests need besides. Not for all: Snakemake imports each plugin that it finds.
+# What sharing results, a cluster and the tests need besides: apart, since Snakemake imports every plugin it finds.
 extras: .venv/extras
 .venv/extras: .venv/installed requirements-extras.txt
 	$(BIN)/pip install --quiet --require-hashes -r requirements-extras.txt
@@ -55,9 +56,9 @@ audit: .venv/extras
 COMPILE := uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
 lock:
-	$(COMPILE) --extra dev -o requirements-extras.txt
+	$(COMPILE) --extra extras -o requirements-extras.txt
 	$(COMPILE) --extra build --constraint requirements-extras.txt -o requirements.txt
-	python workflow/envs/lock.py
+	$(PYTHON) workflow/envs/lock.py
 
 # How fast, against plain references; minutes. docs/ keeps what is committed, for reports/ is DVC's.
 bench: .venv/installed

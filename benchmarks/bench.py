@@ -136,7 +136,6 @@ def main(words: list[str] | None = None) -> None:
     print(head)
     rows = pd.DataFrame([asdict(row) for work in works(SMALL if arguments.small else Size()) for row in measure(work)])
     jobs = pd.DataFrame(overhead.measure(turns=1 if arguments.small else 3))
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
     text = f"# {head}\n" + rows.to_csv(index=False, float_format="%.4g", lineterminator="\n")
     write_text(arguments.out.with_suffix(".csv"), text)
     write_text(arguments.out.with_suffix(".md"), markdown(rows, jobs, head))

@@ -69,7 +69,7 @@ class Rule:
 def table(measured: Measured, train: int, val: int) -> pd.DataFrame:
     """A row a rule, and their sum."""
     rows = [_row(rule, measured) for rule in _rules(measured, train, val)]
-    total = {"rule": "in all", "jobs": sum(row["jobs"] for row in rows), "how": "", "peak_memory_gib": 0.0}
+    total = {"rule": "in all", "jobs": sum(row["jobs"] for row in rows), "how": ""}
     for column in ("hours_2_cores", "hours_8_cores", "hours_gpu", "disk_gb"):
         total[column] = sum(row[column] for row in rows)
     total["peak_memory_gib"] = max(row["peak_memory_gib"] for row in rows)

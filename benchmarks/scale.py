@@ -131,7 +131,6 @@ def write_results(folder: Path, experiment: Experiment, shape: Shape) -> list[Pa
         # Only where the bots aren't tampered with are their words read.
         talk = {**said, **heard} if condition.channel == "none" else silent
         paths.append(folder / model / reading / f"{name}.h5")
-        paths[-1].parent.mkdir(parents=True, exist_ok=True)
         counts = np.full(ROUNDS + 1, shape.val if condition.channel != "none" else 0)
         result = Result(dialogs.image_ids, ranks, counts, counts, **talk, attributes=names | done | made_by)
         write_result(paths[-1], result)
@@ -302,7 +301,6 @@ def main() -> None:
     table = costs.table(measured, shape.train, shape.val)
     threads = f"{os.cpu_count()} cores, {torch.get_num_threads()} threads, torch {torch.__version__}"
     head = f"{timing.processor()}, {threads}, matrix products (GEMM) at {gemm / 1e9:.0f} GFLOP/s in float32"
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
     written = table.to_csv(index=False, float_format="%.4g", lineterminator="\n")
     write_text(arguments.out.with_suffix(".csv"), f"# {head}\n{written}")
     write_text(arguments.out.with_suffix(".md"), costs.markdown(table, grown, commands.memory, head))

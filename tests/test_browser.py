@@ -13,8 +13,8 @@ from fakes import WORDS, all_results, made_summary
 
 from cooperation.reports.claims import check, game_evidence, paper_evidence, read_claims
 from cooperation.reports.figures import draw, save
+from cooperation.reports.page import Source, render
 from cooperation.reports.paper import read_published
-from cooperation.reports.report import Source, render
 from cooperation.reports.statistics import Scores
 from cooperation.reports.tables import claims_to_html, compare
 from cooperation.text import Vocabulary

@@ -63,13 +63,20 @@ def run(*words, **options):
     return subprocess.run(command, check=False, capture_output=True, text=True, **options)
 
 
-def test_garbage_is_collected_again_when_a_step_begins(monkeypatch):
+def test_garbage_is_collected_when_a_step_begins_but_not_while_it_is_imported(monkeypatch):
     collecting = []
     command = SimpleNamespace(add_arguments=id, run=lambda _: collecting.append(gc.isenabled()))
-    monkeypatch.setattr("cooperation.cli.import_module", lambda _: command)
+
+    def imported(_):
+        collecting.append(gc.isenabled())
+        gc.unfreeze()
+        return command
+
+    monkeypatch.setattr("cooperation.cli.import_module", imported)
     monkeypatch.setattr(sys, "argv", ["cooperation", "table"])
     main()
-    assert collecting == [True]
+    assert collecting == [False, True]
+    assert gc.get_freeze_count() > 0
 
 
 def test_bad_input_is_one_line_and_2(tmp_path):

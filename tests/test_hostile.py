@@ -52,7 +52,7 @@ from cooperation.method.manual import parse_manual, read_manual
 from cooperation.preparation import Encoding
 from cooperation.reports.figures import save
 from cooperation.reports.manual_figures import draw_manual
-from cooperation.reports.report import Source, render
+from cooperation.reports.page import Source, render
 
 CONFIGURATION = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
 

@@ -46,7 +46,7 @@ from cooperation.models import Sizes, Training
 from cooperation.reports.claims import check, manual_evidence, read_claims
 from cooperation.reports.figures import save
 from cooperation.reports.manual_figures import BLUE, COLUMN, TEXT, draw_manual, wrapped
-from cooperation.reports.report import Source, render
+from cooperation.reports.page import Source, render
 from cooperation.text import Vocabulary
 
 MANUAL = Path(__file__).parents[1] / "paper" / "manual"

@@ -12,12 +12,11 @@ from PIL import Image
 
 from cooperation.cli import main
 from cooperation.data.archives import picture_names, read_member
-from cooperation.data.miniature import write_world
 from cooperation.data.miniature.language import GROUNDS, NOUNS, OPENINGS, order_topics, write_caption, write_dialog
 from cooperation.data.miniature.pictures import GROUND, SKY, draw_picture
 from cooperation.data.miniature.topics import TOPICS
 from cooperation.data.miniature.world import ATTRIBUTES, draw_scenes
-from cooperation.data.miniature.writing import draw_options
+from cooperation.data.miniature.writing import draw_options, write_world
 from cooperation.data.tokeniser import tokenise, tokenise_question
 from cooperation.data.visdial import read_visdial
 from cooperation.files import InputError

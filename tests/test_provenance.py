@@ -30,13 +30,14 @@ from cooperation.text import Vocabulary
 
 
 def names(command):
-    return {Path(path).name for path in sources(command)}
+    """The sources of a command, from the package on."""
+    return {str(Path(path).resolve().relative_to(PACKAGE)) for path in sources(command)}
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_sources_are_files(command):
     assert all(Path(path).is_file() for path in sources(command))
-    assert f"{command}.py" in names(command)
+    assert f"commands/{command}.py" in names(command)
 
 
 @pytest.mark.parametrize("file", sorted(PACKAGE.rglob("*.py")), ids=lambda file: str(file.relative_to(PACKAGE)))
@@ -50,30 +51,34 @@ def test_no_import_is_missed(file):
         elif isinstance(node, ast.Import):
             wanted |= {alias.name for alias in node.names}
     places = [PACKAGE.parent.joinpath(*name.split(".")) for name in wanted if name.startswith("cooperation.")]
-    modules = {path for place in places for path in (place.with_suffix(".py"), place / "__init__.py")}
     found = {path for path in _imported(file) if path.suffix == ".py"}
-    assert found == {path for path in modules if path.is_file() and path.stat().st_size}
+    assert found == {path for place in places if (path := place.with_suffix(".py")).is_file()}
+
+
+def test_folders_say_nothing_that_could_be_missed():
+    assert [path for path in PACKAGE.glob("*/**/__init__.py") if path.stat().st_size] == []
 
 
 def test_every_way_to_import(tmp_path):
     (tmp_path / "some.py").write_text(
         "import cooperation.method.game, cooperation.reports.corpus as counted\n"
-        "from cooperation.games import (\n    ranking,  # (not tables)\n    talk as speech,\n)\n"
+        "from cooperation.games import (\n    ranking,  # (not tables)\n    results as found,\n)\n"
         "if True:\n    from cooperation.data.store import Dialogs  # nor from figures\n"
         "    from cooperation import randomness  # unlike report\n"
     )
     found = {path.name for path in _imported(tmp_path / "some.py")}
-    assert found == {"game.py", "corpus.py", "ranking.py", "talk.py", "store.py", "randomness.py"}
+    assert found == {"game.py", "corpus.py", "ranking.py", "results.py", "store.py", "randomness.py"}
 
 
 def test_an_edited_bot_replays_the_games_and_an_edited_table_does_not():
-    assert {"game.py", "networks.py", "lstm.py", "interventions.py", "function_words.txt", "ranking.py"} <= names(
-        "play"
-    )
-    assert not {"tables.py", "figures.py", "report.py", "training.py", "world.py", "vgg.py", "train.py"} & names("play")
-    assert "networks.py" not in names("table") | names("figure") | names("report")
-    assert {"report.py", "page.html.j2", "page.css"} <= names("report")
-    assert {"training.py", "updates.py", "lstm.py"} <= names("train")
+    method = {f"method/{name}" for name in ("game.py", "interventions.py", "function_words.txt")}
+    assert {*method, "bots/networks.py", "bots/lstm.py", "games/ranking.py"} <= names("play")
+    others = ("reports/", "data/vgg", "data/miniature", "bots/training", "commands/train")
+    assert not [name for name in names("play") if name.startswith(others)]
+    assert "bots/networks.py" not in names("table") | names("figure") | names("report")
+    assert {f"reports/{name}" for name in ("page.py", "page.html.j2", "page.css", "sort.js")} <= names("report")
+    assert {"reports/table.html.j2", "reports/small.html.j2", "reports/macros.html.j2"} <= names("table")
+    assert {f"bots/{name}.py" for name in ("training", "updates", "lstm")} <= names("train")
 
 
 def test_software():

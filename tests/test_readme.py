@@ -79,11 +79,16 @@ def test_the_intervention_of_the_worked_example_does_what_it_says(tmp_path):
 
 def test_every_module_and_folder_has_its_place():
     [block] = re.findall(r"## Where everything lives\n+```\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
-    named = set(re.findall(r"\w+", block))
     package = ROOT / "src" / "cooperation"
-    modules = {path for path in package.rglob("*.py") if "commands" not in path.parts and "miniature" not in path.parts}
-    folders = {path.parent for path in package.rglob("*/__init__.py")}
-    assert {path.stem for path in modules | folders} - {"__init__", "__main__"} - named == set()
+    names = re.split(r"^(?:src/| {2})(\w+)/(?= |,)", block, flags=re.MULTILINE)
+    named = {place: set(re.findall(r"\w+", text)) for place, text in zip(names[1::2], names[2::2], strict=True)}
+    # The command line, with the module that begins it, stands above all others.
+    named["cooperation"] |= named.pop("commands")
+    folders = {package, *(path.parent for path in package.glob("*/__init__.py"))} - {package / "commands"}
+    assert {folder.name for folder in folders} == set(named)
+    for folder in folders:
+        modules = {path.stem for path in folder.glob("*.py")} - {"__init__", "__main__"}
+        assert modules - named[folder.name] == set()
 
 
 def test_every_output_is_named():

@@ -16,8 +16,8 @@ from cooperation.games.transcripts import as_text, describe_manual
 from cooperation.messages import Messages
 from cooperation.reports.claims import read_claims
 from cooperation.reports.corpus import describe as describe_corpus
+from cooperation.reports.page import Source, describe, render
 from cooperation.reports.paper import read_published
-from cooperation.reports.report import Source, describe, render
 from cooperation.reports.tables import compare
 from cooperation.text import Vocabulary
 

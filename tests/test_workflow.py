@@ -202,7 +202,7 @@ def test_edited_claims_are_checked_anew(project):
     [
         ("reports/tables.py", REPORTING | {"play": None}),
         ("reports/figures.py", REPORTING | {"play": None}),
-        ("reports/report.py", {"page": 1, "summarise": None, "diagnose": None}),
+        ("reports/page.py", {"page": 1, "summarise": None, "diagnose": None}),
         ("bots/player.py", {"play": 8} | REPORTING),
         ("bots/updates.py", {"train": 2, "play": 8} | REPORTING),
     ],

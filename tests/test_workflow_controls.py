@@ -55,14 +55,22 @@ def test_another_expectation_replays_nothing(project):
     assert done.returncode == 0, done.stdout[-3000:]
 
 
-def test_an_expectation_of_a_game_that_is_not_played_is_refused_before_any_job(project):
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("blank,they matter,gap,none caption,10,0,100", "'blank' does not play 'caption'; choose from none, image"),
+        ("scripted,they matter,gap,none human,10,0,100", "'scripted' does not play 'human'; choose from none, image"),
+        ("empty,it ranks,level,none,10,0,100", "no world 'empty'; choose from scripted, blank"),
+    ],
+)
+def test_an_expectation_of_a_game_that_is_not_played_is_refused_before_any_job(line, said, project):
     path = project.folder / "workflow/controls.csv"
     before = path.read_text()
-    path.write_text(HOLDS + "blank,they matter,gap,none caption,10,0,100\n")
+    path.write_text(f"{HOLDS}\n{line}\n")
     try:
         done = project.snakemake("-n", "--forceall", "controls")
         assert done.returncode != 0
-        assert "workflow/controls.csv, line 4: 'caption' in 'blank' is not played; add it to controls" in done.stdout
+        assert f"workflow/controls.csv, line 5: {said}" in done.stdout
         assert project.snakemake("-n", "weights").returncode == 0
     finally:
         path.write_text(before)

@@ -128,8 +128,8 @@ def _arguments(chosen: str | None, words: list[str]) -> argparse.Namespace:
 
 
 def _module(command: str) -> ModuleType:
-    # Packages make hundreds of thousands of objects, which stay to the end. Looking for garbage among them, while they
-    # are made, later and at the end, takes a third as long again as importing torch.
+    # Packages make more than a hundred thousand objects, which stay to the end. Looking for garbage among them, while
+    # they are made, later and at the end, takes a third as long again as importing torch.
     gc.disable()
     try:
         return import_module(f"cooperation.commands.{command}")

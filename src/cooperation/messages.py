@@ -30,10 +30,10 @@ class Messages:
             raise ValueError(f"tokens {self.tokens.shape} do not fit lengths {self.lengths.shape}")
 
     @classmethod
-    def of(cls, messages: Sequence[Sequence[int]], width: int = 0) -> "Messages":
-        """Pad lists of ids to the longest of them (at least `width`): [messages, length]."""
+    def of(cls, messages: Sequence[Sequence[int]]) -> "Messages":
+        """Pad lists of ids to the longest of them: [messages, length]."""
         lengths = np.array([len(message) for message in messages], np.int32)
-        tokens = np.full((len(messages), max(width, int(lengths.max(initial=0)))), PAD, np.int32)
+        tokens = np.full((len(messages), int(lengths.max(initial=0))), PAD, np.int32)
         for row, message in zip(tokens, messages, strict=True):
             row[: len(message)] = message
         return cls(tokens, lengths)

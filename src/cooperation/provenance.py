@@ -46,15 +46,13 @@ def _imported(file: Path) -> tuple[Path, ...]:
         # `from cooperation import randomness` names a module, `from cooperation.text import X` is in one.
         names |= {module, *(f"{module}.{part}" for part in re.findall(r"\w+", parts)), *re.findall(r"[\w.]+", alone)}
     places = [PACKAGE.parent.joinpath(*name.split(".")) for name in names if name.startswith("cooperation.")]
-    modules = [path for place in places for path in (place.with_suffix(".py"), place / "__init__.py")]
-    data = [path for path in _data() if path.name in text]
-    # Empty files say nothing.
-    return tuple(path for path in (*modules, *data) if path.is_file() and path.stat().st_size)
+    modules = [path for place in places if (path := place.with_suffix(".py")).is_file()]
+    return (*modules, *(path for path in _data() if path.name in text))
 
 
 @cache
 def _data() -> list[Path]:
-    return [path for ending in ("css", "j2", "js", "txt") for path in PACKAGE.rglob(f"*.{ending}")]
+    return [path for path in PACKAGE.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc", ".typed")]
 
 
 def code(command: str) -> str:

@@ -4,7 +4,7 @@ import argparse
 import math
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import Field, field, fields
+from dataclasses import field, fields
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -40,10 +40,6 @@ def flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def _type(entry: "Field[Any]") -> Any:
-    return {int: int, float: float, str: str}[type(entry.default)]
-
-
 def add_flags(parser: argparse.ArgumentParser, kind: type[Any]) -> None:
     """Add one flag for every field of a settings dataclass."""
     group = parser.add_argument_group((kind.__doc__ or kind.__name__).splitlines()[0])
@@ -51,10 +47,10 @@ def add_flags(parser: argparse.ArgumentParser, kind: type[Any]) -> None:
         text = f"{entry.metadata['help']} (default: {entry.default})"
         group.add_argument(
             flag(entry.name),
-            type=_type(entry),
+            type=type(entry.default),
             default=entry.default,
             choices=entry.metadata.get("choices"),
-            metavar=None if entry.metadata.get("choices") else _type(entry).__name__.upper(),
+            metavar=None if entry.metadata.get("choices") else type(entry.default).__name__.upper(),
             help=text.replace("%", "%%"),
         )
 

@@ -102,19 +102,23 @@ def world_config(world):
 
 
 def expectations(_):
-    """The expectations of the controls; one of a game that is not played would fail only when all others are."""
+    """What is expected of the controls, refused before any job if it is of a game that none of them plays."""
     played = {
         "scripted": ORACLE_CONDITIONS,
         **dict.fromkeys(experiment.worlds, experiment.control_conditions),
     }
     with open(EXPECTED, encoding="utf-8") as file:
-        for number, line in enumerate(csv.DictReader(file), 2):
-            world, conditions = line.get("world"), line.get("conditions", "").split()
-            missing = [name for name in conditions if name not in played.get(world, ())]
-            if missing:
+        lines = csv.DictReader(file)
+        for line in lines:
+            world, conditions = line.get("world"), line.get("conditions") or ""
+            place = f"{EXPECTED}, line {lines.line_num}"
+            if world not in played:
                 raise WorkflowError(
-                    f"{EXPECTED}, line {number}: {missing[0]!r} in {world!r} is not played; add it to controls in"
-                    " config.yaml, or take the line out"
+                    f"{place}: no world {world!r}; choose from {', '.join(played)}"
+                )
+            for condition in sorted(set(conditions.split()) - set(played[world])):
+                raise WorkflowError(
+                    f"{place}: {world!r} does not play {condition!r}; choose from {', '.join(played[world])}"
                 )
     return EXPECTED
 

@@ -104,6 +104,11 @@ def _checksum(tensors: Mapping[str, Tensor], text: str) -> str:
     return found.hexdigest()
 
 
+def under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors whose names begin so, by the rest of their names."""
+    return {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
+
+
 def load_checkpoint(path: Path, device: torch.device) -> Checkpoint:
     """Read a checkpoint and build its networks on the device."""
     tensors, description = load_tensors(path)
@@ -114,9 +119,7 @@ def load_checkpoint(path: Path, device: torch.device) -> Checkpoint:
         sizes = Sizes(**description["sizes"])
         bots = build(vocabulary.size, description["features"], sizes)
         for name, bot in zip(("questioner", "answerer"), bots, strict=True):
-            bot.load_state_dict(
-                {key.removeprefix(f"{name}."): value for key, value in tensors.items() if key.startswith(f"{name}.")}
-            )
+            bot.load_state_dict(under(f"{name}.", tensors))
         ids = tensors["image_ids"].numpy()
         found = Checkpoint(*bots, vocabulary, ids, sizes, description["training"], description["provenance"])
     for bot in bots:

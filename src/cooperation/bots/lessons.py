@@ -1,5 +1,6 @@
 """Human dialogs as both bots learn from them, on the device."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 
 import torch
@@ -34,21 +35,17 @@ class Lessons:
     def of(self, dialogs: Tensor) -> "Lessons":
         """The lessons of some dialogs [rows], tokens widened to the type that embeddings want."""
         there = dialogs.to(self.images.device)
-        texts = {
-            field.name: Text(text.tokens[there].long(), text.lengths[dialogs.cpu()])
-            for field in fields(self)
-            if isinstance(text := getattr(self, field.name), Text)
-        }
+        here = dialogs.cpu()
+        texts = self._each(lambda text: Text(text.tokens[there].long(), text.lengths[here]))
         return Lessons(**texts, images=self.images[there])
 
     def rounds(self, which: slice) -> "Lessons":
         """Some rounds of every dialog, each round with the fact before it: round r is at place r − 1."""
-        texts = {
-            field.name: text.rounds(which)
-            for field in fields(self)
-            if isinstance(text := getattr(self, field.name), Text)
-        }
-        return Lessons(**texts, images=self.images)
+        return Lessons(**self._each(lambda text: text.rounds(which)), images=self.images)
+
+    def _each(self, change: Callable[[Text], Text]) -> dict[str, Text]:
+        texts = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: change(text) for name, text in texts.items() if isinstance(text, Text)}
 
 
 def lessons(dialogs: Dialogs, images: Floats, vocabulary: Vocabulary, reads: Format, device: torch.device) -> Lessons:

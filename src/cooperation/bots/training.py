@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cooperation.bots.checkpoint import load_tensors, save_tensors
+from cooperation.bots.checkpoint import load_tensors, save_tensors, under
 from cooperation.bots.lessons import Lessons
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork, spread_embeddings
 from cooperation.bots.updates import DialogUpdates, RoundUpdates
@@ -156,10 +156,10 @@ class School:
         if described != self._described():
             raise AnotherTrainingError(f"{path}: progress of another training; delete it to start afresh")
         for name, module in (("questioner", self.questioner), ("answerer", self.answerer)):
-            module.load_state_dict(_under(f"{name}/", tensors))
+            module.load_state_dict(under(f"{name}/", tensors))
         for name, optimiser in self.updates.optimisers.items():
             state: dict[int, dict[str, Any]] = {}
-            for key, value in _under(f"optimiser/{name}/", tensors).items():
+            for key, value in under(f"optimiser/{name}/", tensors).items():
                 number, moment = key.split("/")
                 state.setdefault(int(number), {})[moment] = value
             optimiser.load_state_dict({**optimiser.state_dict(), "state": state})
@@ -169,10 +169,6 @@ class School:
 
     def _described(self) -> dict[str, Any]:
         return {"training": asdict(self.training), "subject": self.subject}
-
-
-def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    return {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
 
 
 def shuffled_batches(dialogs: int, batch: int, seed: int, epoch: int) -> Iterator[Rows]:

@@ -7,7 +7,7 @@ from cooperation.data.hdf5 import read_attributes
 from cooperation.data.store import read_vocabulary
 from cooperation.reports import corpus
 from cooperation.reports.claims import read_claims
-from cooperation.reports.tables import write_each
+from cooperation.reports.tables import csv_text, write_each
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace) -> None:
     words = len(read_vocabulary(arguments.dialogs).words)
     statistics = corpus.describe(counts, words, read_claims(arguments.claims))
     texts = {
-        ".csv": lambda: corpus.to_csv(statistics),
+        ".csv": lambda: csv_text(statistics),
         ".md": lambda: corpus.to_markdown(statistics, arguments.dataset),
         ".html": lambda: corpus.to_html(statistics, arguments.dataset),
     }

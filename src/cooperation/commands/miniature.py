@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from cooperation.data.miniature import write_world
+from cooperation.data.miniature.writing import write_world
 from cooperation.preparation import World
 from cooperation.settings import add_flags, from_flags
 

@@ -48,10 +48,10 @@ def read_players(arguments: argparse.Namespace) -> Players:
     checkpoint = load_checkpoint(arguments.checkpoint, device())
     dialogs = read_dialogs(arguments.dialogs, "val")[: arguments.candidates]
     features = read_features(arguments.features, "val", dialogs.image_ids)
+    overlap = trained_on(checkpoint, dialogs)
     if not arguments.allow_trained_on:
-        refuse_trained_on(checkpoint, dialogs)
-    overlap = len(trained_on(checkpoint, dialogs))
-    for line in odd_images(features.attributes, overlap):
+        refuse_trained_on(overlap)
+    for line in odd_images(features.attributes, len(overlap)):
         print(f"{arguments.features}: {line}", file=sys.stderr)
     attributes = {
         "dataset": arguments.dataset,
@@ -59,7 +59,7 @@ def read_players(arguments: argparse.Namespace) -> Players:
         "candidates": len(dialogs),
         "device": name_of(checkpoint.device),
         **software(),
-        "trained_on": overlap,
+        "trained_on": len(overlap),
         "features": json.dumps({key: str(value) for key, value in features.attributes.items()}),
     }
     read = inputs(checkpoint=arguments.checkpoint, dialogs=arguments.dialogs, features=arguments.features)

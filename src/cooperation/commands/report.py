@@ -10,8 +10,8 @@ from cooperation.games.results import read_result
 from cooperation.reports.claims import read_verdicts
 from cooperation.reports.corpus import read_statistics
 from cooperation.reports.diagnostics import read_diagnostics
+from cooperation.reports.page import Source, render
 from cooperation.reports.paper import FIGURES, TABLES
-from cooperation.reports.report import Source, render
 from cooperation.reports.statistics import only_dataset, read_summary
 from cooperation.reports.tables import read_table
 

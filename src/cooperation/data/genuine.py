@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from cooperation.data.archives import read_json_text
-from cooperation.data.miniature import write_pictures
 from cooperation.data.miniature.world import draw_scenes
-from cooperation.data.miniature.writing import write_zip
+from cooperation.data.miniature.writing import write_pictures, write_zip
 from cooperation.data.visdial import read_visdial
 from cooperation.files import InputError
 from cooperation.preparation import Genuine

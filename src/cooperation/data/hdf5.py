@@ -232,9 +232,6 @@ class Ours:
         self.attributes: dict[str, Any] = attributes
         self._compare("", _sum_of(attributes))
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._file
-
     def __getitem__(self, name: str) -> Array:
         """A whole array."""
         array = read_array(self._file, name)

@@ -11,7 +11,7 @@ from cooperation.configuration import ARCHIVES, Dataset, absent, ready
 from cooperation.data.archives import picture_names, read_json_text
 from cooperation.data.hdf5 import opened, shape_of
 from cooperation.data.store import PARTS
-from cooperation.files import InputError, size_of
+from cooperation.files import InputError, size_of, sound
 from cooperation.preparation import Source
 
 # fc7 as extracted and as normalised: 4096 numbers of 4 bytes.
@@ -110,12 +110,8 @@ def _vectors(path: Path) -> str:
 
 
 def _words(path: Path) -> str:
-    try:
+    with sound(path, "no 'word2ind' of words and ids", "give visdial_params.json"):
         return f"{len(json.loads(read_json_text(path))['word2ind']):,} words"
-    except (ValueError, KeyError, TypeError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path}: no 'word2ind' of words and ids; give visdial_params.json") from error
 
 
 CONTENTS: Mapping[str, Callable[[Path], str]] = {

@@ -7,7 +7,7 @@ ties with all the others (100/2 − 50/N), and so does the candidates' mean, whi
 import numpy as np
 
 from cooperation.bots.scripted import AskingOracle, HeedingOracle
-from cooperation.conditions import ORACLE_CONDITIONS, Condition
+from cooperation.conditions import CONTROL, ORACLE_CONDITIONS, Condition
 from cooperation.data.store import Dialogs
 from cooperation.games.playing import as_result, tampering_of
 from cooperation.games.ranking import Ranker
@@ -28,9 +28,11 @@ READING = "written"
 
 def play_oracles() -> dict[str, Result]:
     """The result of each of `ORACLE_CONDITIONS`, by name: a data set `scripted` of 128 dialogs and candidates."""
-    control = _play("none", ORACLE_CONDITIONS["none"], None)
-    others = {name: condition for name, condition in ORACLE_CONDITIONS.items() if name != "none"}
-    return {"none": control} | {name: _play(name, condition, control) for name, condition in others.items()}
+    results: dict[str, Result] = {}
+    # The first is `none`, the control of the others.
+    for name, condition in ORACLE_CONDITIONS.items():
+        results[name] = _play(name, condition, results.get(CONTROL))
+    return results
 
 
 def _play(name: str, condition: Condition, control: Result | None) -> Result:

@@ -128,13 +128,9 @@ def check_control(control: Result, checkpoint: Checkpoint, dialogs: Dialogs, rea
 def human_script(dialogs: Dialogs, vocabulary: Vocabulary, what: str) -> Script:
     """What the recorded human dialog says instead of the bots: `none`, `questions` or the whole `dialog`."""
     silent = Script.silent(len(dialogs))
-    return {
-        "none": lambda: silent,
-        "questions": lambda: Script(with_end(dialogs.questions, vocabulary.eos), silent.answers, silent.ranks),
-        "dialog": lambda: Script(
-            with_end(dialogs.questions, vocabulary.eos), with_end(dialogs.answers, vocabulary.eos), silent.ranks
-        ),
-    }[what]()
+    questions = silent.questions if what == "none" else with_end(dialogs.questions, vocabulary.eos)
+    answers = with_end(dialogs.answers, vocabulary.eos) if what == "dialog" else silent.answers
+    return Script(questions, answers, silent.ranks)
 
 
 def control_script(control: Result, start: int) -> Script:
@@ -186,9 +182,8 @@ def trained_on(checkpoint: Checkpoint, dialogs: Dialogs) -> npt.NDArray[np.int64
     return np.intersect1d(dialogs.image_ids, checkpoint.image_ids)
 
 
-def refuse_trained_on(checkpoint: Checkpoint, dialogs: Dialogs) -> None:
-    """Refuse, as an `InputError`, dialogs about images that the bots were trained on."""
-    overlap = trained_on(checkpoint, dialogs)
+def refuse_trained_on(overlap: npt.NDArray[np.int64]) -> None:
+    """Refuse, as an `InputError`, images that the bots were trained on."""
     if len(overlap):
         raise InputError(
             f"the bots were trained on image {overlap[0]} ({len(overlap)} such images), which they are now asked "

@@ -1,7 +1,7 @@
 """Manual interventions on single dialogs (paper, section 8.1): what a file of `paper/manual` says, and what it does."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -219,12 +219,8 @@ def chosen(manual: Manual, image_ids: npt.NDArray[np.int64], ranks: npt.NDArray[
         )
     which, *_, what = manual.dialog.split()
     order = np.argsort(ranks[:, 0 if what == "caption" else -1], kind="stable")
-    starts: dict[str, Callable[[], Rows]] = {
-        "best": lambda: order,
-        "worst": lambda: order[::-1],
-        "median": lambda: order[np.argsort(np.abs(np.arange(len(order)) - len(order) // 2), kind="stable")],
-    }
-    return starts[which]()
+    from_median = np.argsort(np.abs(np.arange(len(order)) - len(order) // 2), kind="stable")
+    return {"best": order, "worst": order[::-1], "median": order[from_median]}[which]
 
 
 def filled(manual: Manual, recorded: Recorded) -> dict[str, str] | None:

@@ -8,7 +8,7 @@ import pandas as pd
 from cooperation.files import InputError
 from cooperation.reports.bootstrap import Doubles
 from cooperation.reports.claims import check_quantity, chosen, estimate, game_evidence
-from cooperation.reports.paper import number, read_columns
+from cooperation.reports.paper import number, read_columns, with_interval
 from cooperation.reports.statistics import Scores, refuse_several_games
 
 EXPECTED = {
@@ -89,7 +89,7 @@ def printed(found: pd.DataFrame) -> pd.DataFrame:
             "World": [line["world"] for line in lines],
             "Expected": [line["statement"] for line in lines],
             "Range": [_range(line["at_least"], line["at_most"]) for line in lines],
-            "Found": [f"{number(line['found'])} [{number(line['low'])}, {number(line['high'])}]" for line in lines],
+            "Found": [with_interval(line["found"], line["low"], line["high"]) for line in lines],
             "Holds": ["yes" if line["holds"] else "NO" for line in lines],
         }
     )

@@ -9,7 +9,7 @@ import pandas as pd
 
 from cooperation.messages import ROUNDS
 from cooperation.reports.paper import dataset_note, read_columns
-from cooperation.reports.tables import environment
+from cooperation.reports.tables import environment, paragraphs
 
 SPLITS = {"train": "Train", "val": "Validation"}
 COLUMNS = {
@@ -99,21 +99,15 @@ def _printed(value: float, unit: str) -> str:
     return "–" if pd.isna(value) else FORMS[unit].format(value)
 
 
-def to_csv(statistics: pd.DataFrame) -> str:
-    """The table, four decimals."""
-    return statistics.to_csv(index=False, float_format="%.4f", lineterminator="\n")
-
-
 def to_markdown(statistics: pd.DataFrame, dataset: str) -> str:
     """A Markdown table with a title and what must be known of the data set."""
     cells = pd.DataFrame(view(statistics))
     cells.columns = pd.Index(["", *SPLITS.values(), *(f"Paper, {title.lower()}" for title in SPLITS.values())])
     table = cells.to_markdown(index=False, disable_numparse=True, colalign=("left", *["right"] * 4))
-    parts = (f"**The dialogs of “{dataset}”**", dataset_note(dataset), table)
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return paragraphs(f"**The dialogs of “{dataset}”**", dataset_note(dataset), table)
 
 
 def to_html(statistics: pd.DataFrame, dataset: str) -> str:
     """A self-contained HTML page of the table."""
-    template = environment().get_template("statistics.html.j2")
+    template = environment().get_template("corpus.html.j2")
     return template.render(statistics=view(statistics), dataset=dataset, note=dataset_note(dataset))

@@ -10,8 +10,8 @@ import pandas as pd
 
 from cooperation.conditions import READINGS, SWAPPED, Condition
 from cooperation.files import InputError
-from cooperation.games import talk
 from cooperation.messages import Messages
+from cooperation.reports import talk
 from cooperation.reports.bootstrap import Doubles, interval, resampled_means
 from cooperation.reports.claims import game_evidence
 from cooperation.reports.paper import read_columns

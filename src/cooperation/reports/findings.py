@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 
 from cooperation.reports.diagnostics import TABLES
-from cooperation.reports.paper import READING_TITLES, dataset_note, number, signed
+from cooperation.reports.paper import READING_TITLES, dataset_note, number, signed, with_interval
 from cooperation.reports.statistics import readings
-from cooperation.reports.tables import environment
+from cooperation.reports.tables import environment, paragraphs
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Cell:
     high: float
 
     def __str__(self) -> str:
-        return f"{number(self.value)} [{number(self.low)}, {number(self.high)}]"
+        return with_interval(self.value, self.low, self.high)
 
     @property
     def clear(self) -> bool:
@@ -156,7 +156,7 @@ def to_markdown(diagnostics: pd.DataFrame, dataset: str, size: str) -> str:
             lines = [[row["label"], *map(_text, row["cells"])] for row in part["rows"]]
             frame = pd.DataFrame(lines, columns=["", *part["columns"]])
             parts += [f"Reading *{part['name']}*", frame.to_markdown(index=False, disable_numparse=True)]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return paragraphs(*parts)
 
 
 def _text(cell: dict[str, float] | None) -> str:

@@ -153,6 +153,11 @@ def number(value: float) -> str:
     return signed(value).removeprefix("+")
 
 
+def with_interval(value: float, low: float, high: float) -> str:
+    """A number and its 95 % interval: 3.0 [2.1, 4.4]."""
+    return f"{number(value)} [{number(low)}, {number(high)}]"
+
+
 def signed(value: float) -> str:
     """One decimal with its sign, and no sign for a zero; an en dash where there is none."""
     text = "–" if pd.isna(value) else f"{value:+.1f}".replace("-", "−")

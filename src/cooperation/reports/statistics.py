@@ -268,8 +268,10 @@ def read_summary(path: Path) -> pd.DataFrame:
 def only_dataset(summary: pd.DataFrame, path: Path) -> str:
     """The name of the one data set in the summary that was read from `path`."""
     names = sorted(set(summary["dataset"]))
-    if len(names) != 1:
-        raise InputError(f"{path}: {len(names)} data sets ({', '.join(names)}); a table or figure shows exactly one")
+    if not names:
+        raise InputError(f"{path}: no rows; make it again with cooperation summarise")
+    if len(names) > 1:
+        raise InputError(f"{path}: {len(names)} data sets ({', '.join(names)}); give results of one")
     return str(names[0])
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 from cooperation.files import InputError
 from cooperation.reports.bootstrap import interval
 from cooperation.reports.claims import game_evidence
-from cooperation.reports.paper import number
+from cooperation.reports.paper import with_interval
 from cooperation.reports.statistics import Scores, refuse_several_games
 
 ROUNDS_SHOWN = (0, 10)
@@ -45,10 +45,7 @@ def printed(frame: pd.DataFrame) -> pd.DataFrame:
     """The table to print: a row a weight, a column a condition and round."""
     texts = frame.assign(
         column=[f"{name}, round {turn}" for name, turn in zip(frame["condition"], frame["round"], strict=True)],
-        text=[
-            f"{number(mpr)} [{number(low)}, {number(high)}]"
-            for mpr, low, high in zip(frame["mpr"], frame["low"], frame["high"], strict=True)
-        ],
+        text=[with_interval(*cell) for cell in zip(frame["mpr"], frame["low"], frame["high"], strict=True)],
     )
     columns = list(dict.fromkeys(texts["column"]))
     wide = texts.pivot_table(index="image_weight", columns="column", values="text", aggfunc="first")[columns]

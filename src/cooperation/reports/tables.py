@@ -11,7 +11,16 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from cooperation.files import InputError, write_text
-from cooperation.reports.paper import CORNERS, READING_TITLES, TABLES, dataset_note, number, read_columns, signed
+from cooperation.reports.paper import (
+    CORNERS,
+    READING_TITLES,
+    TABLES,
+    dataset_note,
+    number,
+    read_columns,
+    signed,
+    with_interval,
+)
 from cooperation.reports.statistics import across_seeds, readings
 
 KEYS = ["reading", "row", "quantity"]
@@ -22,8 +31,9 @@ QUANTITIES = ["paper", "ours", "difference", "low", "high", "lowest", "highest"]
 def environment() -> Environment:
     """The templates, with all text escaped.
 
-    table.html.j2 and claims.html.j2 are used here and the page's in report.py; all include macros.html.j2 and page.css,
-    those of the claims also sort.js. (Workflow rules take the files named in the source as a command's inputs.)
+    table.html.j2 and claims.html.j2 are used here and the page's in page.py; all but the page's extend small.html.j2.
+    All include macros.html.j2 and page.css, those of the claims also sort.js. (Workflow rules take the files named in
+    the source as a command's inputs.)
     """
     loader = PackageLoader("cooperation.reports", "")
     made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
@@ -124,7 +134,7 @@ def to_markdown(frame: pd.DataFrame, table: int, dataset: str, size: str) -> str
         frame, lambda rows: _printed(rows, table).to_markdown(index=False, disable_numparse=True)
     ):
         parts += [f"Reading *{title}*", text]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return paragraphs(*parts)
 
 
 def to_latex(frame: pd.DataFrame, table: int, dataset: str, size: str) -> str:
@@ -227,20 +237,23 @@ def claims_to_markdown(verdicts: pd.DataFrame, note: str) -> str:
         for row in shown["rows"]
     ]
     table = pd.DataFrame(lines, columns=head).to_markdown(index=False, disable_numparse=True)
-    return (
-        "\n\n".join(part for part in ("**Claims of the paper**, ours with 95 % intervals", note, table) if part) + "\n"
-    )
+    return paragraphs("**Claims of the paper**, ours with 95 % intervals", note, table)
 
 
 def _claim_cells(cell: Mapping[str, Any]) -> list[str]:
-    ours = f"{number(cell['ours'])} [{number(cell['low'])}, {number(cell['high'])}]"
-    return ["–" if pd.isna(cell["ours"]) else ours, f"{cell['verdict']}: {cell['reason']}"]
+    ours = "–" if pd.isna(cell["ours"]) else with_interval(cell["ours"], cell["low"], cell["high"])
+    return [ours, f"{cell['verdict']}: {cell['reason']}"]
 
 
 def claims_to_html(verdicts: pd.DataFrame, dataset: str, note: str) -> str:
     """A self-contained HTML page of the claims; its columns can be sorted."""
     template = environment().get_template("claims.html.j2")
     return template.render(claims=claims_view(verdicts), dataset=dataset, note=note)
+
+
+def paragraphs(*parts: str) -> str:
+    """A Markdown text of those parts that say something."""
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def csv_text(frame: pd.DataFrame) -> str:
@@ -262,7 +275,7 @@ def write_simple(paths: Iterable[Path], frame: pd.DataFrame, shown: pd.DataFrame
 
     def markdown() -> str:
         table = shown.to_markdown(index=False, disable_numparse=True)
-        return "\n\n".join(part for part in (f"**{title}**", note, table) if part) + "\n"
+        return paragraphs(f"**{title}**", note, table)
 
     def html() -> str:
         template = environment().get_template("simple.html.j2")
