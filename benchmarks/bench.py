@@ -118,6 +118,7 @@ def markdown(rows: pd.DataFrame, jobs: pd.DataFrame, head: str) -> str:
                 EXPLANATION,
                 shown.to_markdown(index=False, disable_numparse=True, colalign=align),
                 "## What the workflow costs by itself",
+                f"Snakemake imports every plugin that is installed (`make extras`). Here: {overhead.plugins()}.",
                 jobs.to_markdown(index=False, floatfmt=".1f"),
             )
         )

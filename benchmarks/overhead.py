@@ -1,6 +1,7 @@
 """What the workflow and the start of a command cost, before any work is done."""
 
 import os
+import pkgutil
 import shutil
 import subprocess
 import sys
@@ -40,6 +41,11 @@ def measure(turns: int) -> list[dict[str, object]]:
         }
         seconds |= timing.take_turns(made, turns)
     return [{"what": name, "seconds": median(taken)} for name, taken in seconds.items()]
+
+
+def plugins() -> str:
+    """Names of the plugins by which Snakemake runs jobs elsewhere, or none."""
+    return ", ".join(found.name for found in pkgutil.iter_modules() if "_executor_plugin_" in found.name) or "none"
 
 
 def _run(folder: Path, *command: str) -> str:

@@ -22,7 +22,7 @@ from cooperation.bots.training import School
 from cooperation.cli import main
 from cooperation.data.archives import picture_names
 from cooperation.data.hdf5 import created
-from cooperation.data.miniature import write_world
+from cooperation.data.miniature.writing import write_world
 from cooperation.data.store import write_feature_blocks
 from cooperation.data.vgg import trained
 from cooperation.files import InputError, write_text, written_whole

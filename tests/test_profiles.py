@@ -19,7 +19,9 @@ OWN = {"extract": {"gpu_model": "a100"}, "play_round": {"runtime": 9}, "play": {
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
-    return Project(tmp_path_factory.mktemp("profiles"), CONFIG)
+    made = Project(tmp_path_factory.mktemp("profiles"), CONFIG)
+    (made.folder / "workflow/controls.csv").write_text("world,conditions\nblank,none caption\nblank_two,none\n")
+    return made
 
 
 def planned(project, profile, *targets):

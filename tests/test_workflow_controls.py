@@ -58,7 +58,7 @@ def test_another_expectation_replays_nothing(project):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("blank,they matter,gap,none caption,10,0,100", "'blank' does not play 'caption'; choose from none, image"),
+        ("blank,they matter,gap,none caption,10,0,100", "'blank' does not play 'caption'; choose from image, none"),
         ("scripted,they matter,gap,none human,10,0,100", "'scripted' does not play 'human'; choose from none, image"),
         ("empty,it ranks,level,none,10,0,100", "no world 'empty'; choose from scripted, blank"),
     ],

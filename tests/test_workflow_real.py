@@ -16,7 +16,7 @@ from project import Project
 from small_files import authors_arrays, write_authors_files, write_zip
 from torchvision.models import vgg16
 
-from cooperation.data.miniature import write_world
+from cooperation.data.miniature.writing import write_world
 from cooperation.data.store import FIRST_ROW, read_dialogs, read_features
 from cooperation.games.results import read_result
 from cooperation.preparation import World
@@ -173,6 +173,7 @@ def test_files_come_from_where_they_can_be_had(visdial, served):
 
 
 def test_each_looked_first_and_listed_them(visdial, served):
+    # Which job comes first is not said, so what becomes of a file is told by its own.
     listed = (visdial.folder / "logs/visdial_0.9/download_val2014.zip.log").read_text()
     size = served.files["val2014.zip"].stat().st_size
     assert (
@@ -181,6 +182,7 @@ def test_each_looked_first_and_listed_them(visdial, served):
     )
     assert f"{TRAIN} pictures" in listed
     assert f"val2014.zip: to be downloaded, data/visdial_0.9/raw/val2014.zip, {size:,} bytes" in listed
+    listed = (visdial.folder / f"logs/visdial_0.9/download_{served.weights.name}.log").read_text()
     assert f"{served.weights.name}: found, to be linked to, {served.weights}" in listed
 
 
