@@ -133,10 +133,12 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, default=Path("reports/benchmarks"), help="files to write, without ending")
     arguments = parser.parse_args(words)
     keep_freed_memory()
+    neighbours = timing.Neighbours()
     head = machine()
     print(head)
     rows = pd.DataFrame([asdict(row) for work in works(SMALL if arguments.small else Size()) for row in measure(work)])
     jobs = pd.DataFrame(overhead.measure(turns=1 if arguments.small else 3))
+    head += f"; meanwhile {neighbours.share():.0%} of the processors' time went to others (steal)"
     text = f"# {head}\n" + rows.to_csv(index=False, float_format="%.4g", lineterminator="\n")
     write_text(arguments.out.with_suffix(".csv"), text)
     write_text(arguments.out.with_suffix(".md"), markdown(rows, jobs, head))

@@ -81,6 +81,25 @@ def _status(name: str) -> int:
     return int(line.split()[1]) * 1024
 
 
+class Neighbours:
+    """What other guests of the same hardware take meanwhile; Linux only, else nothing."""
+
+    def __init__(self) -> None:
+        self.before = self._ticks()
+
+    def share(self) -> float:
+        """Of the processor time that was wanted on this machine, the share that went to others (steal)."""
+        user, nice, system, *_, interrupts, quick, steal = (
+            now - then for now, then in zip(self._ticks(), self.before, strict=True)
+        )
+        return steal / max(user + nice + system + interrupts + quick + steal, 1)
+
+    @staticmethod
+    def _ticks() -> list[int]:
+        stat = Path("/proc/stat")
+        return [int(word) for word in stat.read_text().split()[1:9]] if stat.exists() else [0] * 8
+
+
 def processor() -> str:
     """The processor's name."""
     info = Path("/proc/cpuinfo")

@@ -113,6 +113,13 @@ def test_a_disturbed_turn_disturbs_both():
     assert timing.ratio([2, 20, 2], [1, 10, 1]) == 2
 
 
+def test_what_neighbours_take(monkeypatch):
+    """Of 100 ticks that were wanted 25 went to others; waiting and idle ones were not wanted."""
+    ticks = iter([[5] * 8, [5 + 60, 5, 5 + 10, 5 + 1000, 5 + 70, 5 + 2, 5 + 3, 5 + 25]])
+    monkeypatch.setattr(timing.Neighbours, "_ticks", lambda _: next(ticks))
+    assert timing.Neighbours().share() == 0.25
+
+
 def test_memory_of_a_call():
     def fill():
         np.ones(50 * 2**20, np.uint8).sum()
