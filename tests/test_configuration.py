@@ -227,6 +227,7 @@ D = ("conditions", "dialog")
         ((*M, "training", "dialog", "rate"), float("inf"), ["rate", "inf", "a number"]),
         ((*M, "training", "dialog", "rate"), 10**400, ["rate", "a number"]),
         (("weights",), [float("inf")], ["weights", "inf"]),
+        (("weights",), [10**400], ["weights", "numbers"]),
         ((*M, "shards"), 2.0, ["datasets.miniature.shards", "whole number"]),
         ((*M, "downloads"), {}, ["datasets.miniature", "downloads", "shards"]),
         (("datasets", "genuine", "files"), {"dialogs": 3}, ["datasets.genuine.files.dialogs", "path"]),

@@ -114,6 +114,22 @@ def test_an_unknown_quantity_is_refused(tmp_path):
         read_expected(tmp_path / "c.csv")
 
 
+def with_bounds(path, bounds):
+    path.write_text(",".join(EXPECTED) + f"\nnothing,x,level,none,10,{bounds}\n")
+    return path
+
+
+@pytest.mark.parametrize("bounds", [",", "60,50"])
+def test_a_range_has_a_bound_and_room(tmp_path, bounds):
+    with pytest.raises(InputError, match=r"nothing: .* is no range; give one bound or two"):
+        read_expected(with_bounds(tmp_path / "c.csv", bounds))
+
+
+@pytest.mark.parametrize("bounds", ["50,50", "50,", ",5"])
+def test_a_bound_is_enough(tmp_path, bounds):
+    assert len(read_expected(with_bounds(tmp_path / "c.csv", bounds))) == 1
+
+
 def test_simple_tables_escape_and_refuse(tmp_path):
     frame = pd.DataFrame({"a": ["<b>"]})
     write_simple([tmp_path / "x.html"], frame, frame, "T", "")

@@ -10,6 +10,7 @@ import torch
 from cooperation.bots.checkpoint import Checkpoint, build, save_checkpoint
 from cooperation.cli import main
 from cooperation.data.store import Dialogs, Features, write_dialogs, write_features
+from cooperation.files import digest
 from cooperation.games.results import read_result
 from cooperation.messages import Messages
 from cooperation.models import Sizes, Training
@@ -34,9 +35,10 @@ def play(tmp_path, monkeypatch, capsys):
     dialogs = Dialogs(IDS, Messages.of([[1, 3]] * 5), turns, turns)
     write_dialogs(tmp_path / "dialogs.h5", VOCABULARY, {"val": dialogs}, {})
 
-    def run(*words, trained_on=(), vectors=VECTORS, command="play", out="out"):
-        bots = checkpoint()
-        save_checkpoint(tmp_path / "bots.safetensors", replace(bots, image_ids=np.array([1, 2, *trained_on])))
+    def run(*words, trained_on=(), learnt_from=None, vectors=VECTORS, command="play", out="out"):
+        provenance = {"inputs": {"features": learnt_from}} if learnt_from else {}
+        bots = replace(checkpoint(), image_ids=np.array([1, 2, *trained_on]), provenance=provenance)
+        save_checkpoint(tmp_path / "bots.safetensors", bots)
         write_features(tmp_path / "features.h5", {"val": Features(IDS, vectors, {})}, {"layer": "fc7"})
         files = {
             "--checkpoint": "bots.safetensors",
@@ -130,6 +132,35 @@ def test_a_condition_that_tampers_with_nothing_is_refused(play):
     assert code == 2
     assert "the condition rarely tampered with nothing, which would look like robustness" in line
     assert sorted(file.name for file in (play.folder / "out").iterdir()) == ["none.h5"]
+
+
+def test_a_swap_may_put_the_same_in_place(play):
+    """Bots that say the same in every dialog are no mistake of the condition's; all images alike make them such."""
+    swap = "swap={channel: answer, by: swap}"
+    vectors = np.tile(VECTORS[:1], (5, 1))
+    code, said = play("--condition", "none={}", "--condition", swap, vectors=vectors)
+    assert (code, len(said)) == (0, 1)
+    result = read_result(play.folder / "out/swap.h5")
+    assert (result.answer_said.tokens == result.answer_said.tokens[:1]).all()
+    assert not result.tampered_messages.any()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_features_that_the_bots_did_not_learn_from_are_named(play, command):
+    how, words, _ = COMMANDS[command]
+    code, (line,) = play(*words, learnt_from="0" * 64, **how)
+    assert code == 0
+    assert line.startswith("features.h5: not the file that the bots learnt from")
+    assert play(*words, learnt_from=digest(play.folder / "features.h5"), **how) == (0, [])
+
+
+@pytest.mark.parametrize("candidates", [0, -3])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_too_few_candidates_are_refused(play, command, candidates):
+    how, words, _ = COMMANDS[command]
+    code, (*_, line) = play(*words, "--candidates", candidates, **how)
+    assert code == 2
+    assert line == f"cooperation {command}: candidates: {candidates} is too small; choose at least 1"
 
 
 def test_late_conditions_are_the_same_in_the_controls_process_and_in_their_own(play):

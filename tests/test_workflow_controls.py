@@ -60,7 +60,7 @@ def test_another_expectation_replays_nothing(project):
     [
         ("blank,they matter,gap,none caption,10,0,100", "'blank' does not play 'caption'; choose from image, none"),
         ("scripted,they matter,gap,none human,10,0,100", "'scripted' does not play 'human'; choose from none, image"),
-        ("empty,it ranks,level,none,10,0,100", "no world 'empty'; choose from scripted, blank"),
+        ("empty,it ranks,level,none,10,0,100", "no world 'empty'; take the line out, or choose from scripted, blank"),
     ],
 )
 def test_an_expectation_of_a_game_that_is_not_played_is_refused_before_any_job(line, said, project):

@@ -66,7 +66,7 @@ def main() -> None:
         # All are read before the first begins.
         for words in _steps(sys.argv[1:]):
             chosen = next((word for word in words if not word.startswith("-")), None)
-            who = f"cooperation {chosen}"
+            who = f"cooperation {chosen or ''}".rstrip()
             steps.append(_arguments(chosen, words))
         for number, arguments in enumerate(steps, 1):
             who = f"cooperation {arguments.command}" + (f", step {number} of {len(steps)}" if len(steps) > 1 else "")

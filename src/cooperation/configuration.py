@@ -1,7 +1,7 @@
 """config.yaml, read once into frozen settings. Needs nothing but the standard library, since the Snakefile reads it."""
 
-import math
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -352,7 +352,8 @@ def _weights(given: Any) -> tuple[float, ...]:
     """Weights of the image loss: whole numbers are as good as others."""
     if given is None:
         return ()
-    if not isinstance(given, list) or not all(type(one) in (int, float) and 0 <= one < math.inf for one in given):
+    largest = sys.float_info.max
+    if not isinstance(given, list) or not all(type(one) in (int, float) and 0 <= one <= largest for one in given):
         raise InputError(f"weights: {given!r} is not a list of numbers from 0 on; write for example [0.1, 1, 10]")
     return _list([float(one) for one in given], float, "weights", "[0.1, 1, 10]")
 
@@ -368,7 +369,7 @@ def _controls(given: Any, datasets: Mapping[str, Dataset]) -> tuple[tuple[str, .
         known(world, datasets, "controls.worlds")
         if not re.fullmatch(r"\w+", world) or "dialog" not in datasets[world].training:
             raise InputError(
-                f"controls.worlds: {world!r} can't be one; write its name without - and give it training of dialog"
+                f"controls.worlds: {world!r} can't be one; name it in letters, digits and _, and train `dialog` in it"
             )
     return worlds, _conditions({"dialog": given.get("conditions")}, "controls.conditions")["dialog"]
 

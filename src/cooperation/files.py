@@ -90,6 +90,8 @@ def written_whole(path: Path) -> Iterator[Path]:
 
     Whoever else writes the same file, on this machine or another, has a temporary name of its own; the last one wins.
     """
+    if not path.name:
+        raise InputError(f"{path}: a folder, not a file; give a name in it")
     host = re.sub(r"[^A-Za-z0-9]", "-", platform.node())
     # The extension stays last: matplotlib and others read the format from it.
     temporary = path.with_name(f".{path.stem}.{host}-{os.getpid()}-{secrets.token_hex(4)}.partial{path.suffix}")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cooperation.files import digest
 
-PACKAGE = Path(__file__).parent
+PACKAGE = Path(__file__).resolve().parent
 # Found line by line, for parsing all files as Python would cost each `snakemake -n` almost half a second. Imports that
 # are written otherwise are refused by a test.
 COMMENT = re.compile("#.*")

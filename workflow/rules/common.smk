@@ -107,14 +107,18 @@ def expectations(_):
         "scripted": ORACLE_CONDITIONS,
         **dict.fromkeys(experiment.worlds, experiment.control_conditions),
     }
-    with open(EXPECTED, encoding="utf-8") as file:
+    with open(EXPECTED, encoding="utf-8", errors="replace") as file:
         lines = csv.DictReader(file)
+        for column in {"world", "conditions"} - set(lines.fieldnames or ()):
+            raise WorkflowError(
+                f"{EXPECTED}: no column {column!r}; the first line names them"
+            )
         for line in lines:
             world, conditions = line.get("world"), line.get("conditions") or ""
             place = f"{EXPECTED}, line {lines.line_num}"
             if world not in played:
                 raise WorkflowError(
-                    f"{place}: no world {world!r}; choose from {', '.join(played)}"
+                    f"{place}: no world {world!r}; take the line out, or choose from {', '.join(played)}"
                 )
             for condition in sorted(set(conditions.split()) - set(played[world])):
                 raise WorkflowError(

@@ -49,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    Playing(candidates=arguments.candidates)
     manuals = _manuals(arguments)
     if arguments.out and len(arguments.out) != len(manuals):
         raise InputError(f"--out: {len(arguments.out)} files for {len(manuals)} interventions; give one for each")

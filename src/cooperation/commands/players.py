@@ -53,6 +53,11 @@ def read_players(arguments: argparse.Namespace) -> Players:
         refuse_trained_on(overlap)
     for line in odd_images(features.attributes, len(overlap)):
         print(f"{arguments.features}: {line}", file=sys.stderr)
+    read = inputs(checkpoint=arguments.checkpoint, dialogs=arguments.dialogs, features=arguments.features)
+    learnt = checkpoint.provenance.get("inputs", {}).get("features", read["features"])
+    if read["features"] != learnt:
+        warning = "not the file that the bots learnt from; normalised in another way it misleads them"
+        print(f"{arguments.features}: {warning}", file=sys.stderr)
     attributes = {
         "dataset": arguments.dataset,
         "reading": arguments.reading,
@@ -62,5 +67,4 @@ def read_players(arguments: argparse.Namespace) -> Players:
         "trained_on": len(overlap),
         "features": json.dumps({key: str(value) for key, value in features.attributes.items()}),
     }
-    read = inputs(checkpoint=arguments.checkpoint, dialogs=arguments.dialogs, features=arguments.features)
     return Players(checkpoint, dialogs, features, attributes, read)

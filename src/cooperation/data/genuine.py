@@ -25,7 +25,9 @@ def write_genuine(source: Path, settings: Genuine, folder: Path) -> list[Path]:
     document = json.loads(read_json_text(source))
     dialogs = document["data"]["dialogs"]
     if not 0 < settings.train < len(dialogs):
-        raise InputError(f"{source}: cannot train on {settings.train} of its {len(dialogs)} dialogs; choose fewer")
+        raise InputError(
+            f"{source}: cannot train on {settings.train} of its {len(dialogs)} dialogs; choose 1 to {len(dialogs) - 1}"
+        )
     written = []
     for number, (split, chosen) in enumerate(
         {"train": dialogs[: settings.train], "val": dialogs[settings.train :]}.items()

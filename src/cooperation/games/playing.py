@@ -151,7 +151,9 @@ def as_result(game: Game, dialogs: Dialogs, condition: Condition, attributes: Ma
     messages = (tokens > 0).sum(0)
     if condition.channel == "image":
         messages[condition.start :] += len(game.ranks)
-    if condition.channel != "none" and not messages.any():
+    # Where bots say the same in every dialog, another's message is no other: that is found, and no mistake.
+    may_stay = condition.channel == "none" or condition.by == "swap"
+    if not may_stay and not messages.any():
         raise InputError(
             f"the condition {attributes['condition']} tampered with nothing, which would look like robustness; "
             "check its channel, p and start, and that the bots say such words at all"

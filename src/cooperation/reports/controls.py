@@ -34,7 +34,10 @@ def read_expected(path: Path) -> pd.DataFrame:
     """Read `workflow/controls.csv`, refusing an unknown quantity or rounds that aren't any."""
     expected = read_columns(path, EXPECTED)
     for line in expected.to_dict("records"):
-        check_quantity(line, f"{path}: {line['world']}")
+        place = f"{path}: {line['world']}"
+        check_quantity(line, place)
+        if not (line["at_least"] <= line["at_most"] or pd.isna(line["at_least"]) != pd.isna(line["at_most"])):
+            raise InputError(f"{place}: {line['at_least']} to {line['at_most']} is no range; give one bound or two")
     return expected
 
 
