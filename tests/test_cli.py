@@ -234,6 +234,12 @@ def test_files_appear_whole_or_not_at_all(tmp_path):
     assert [file.name for file in path.parent.iterdir()] == ["file.txt"]
 
 
+@pytest.mark.parametrize("folder", [".", "/"])
+def test_a_folder_is_no_file_to_write(folder):
+    with pytest.raises(InputError, match=f"^{re.escape(folder)}: a folder, not a file; give a name in it"):
+        write_text(Path(folder), "x")
+
+
 def test_a_bug_is_no_bad_input():
     assert issubclass(InputError, ValueError)
     assert InputError is not ValueError

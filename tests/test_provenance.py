@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import torch
 import yaml
+from project import ROOT
 
 from cooperation.bots.checkpoint import Checkpoint, build, save_checkpoint
 from cooperation.cli import COMMANDS, main
@@ -68,6 +69,17 @@ def test_every_way_to_import(tmp_path):
     )
     found = {path.name for path in _imported(tmp_path / "some.py")}
     assert found == {"game.py", "corpus.py", "ranking.py", "results.py", "store.py", "randomness.py"}
+
+
+def test_sources_are_the_same_by_whatever_path_they_are_imported():
+    """As by `snakemake -d .. -s ../Snakefile`, whose folder is `reports/..`."""
+    code = "import sys; sys.path.insert(0, {!r}); from cooperation.provenance import sources; print(*sources('table'))"
+    found = [
+        subprocess.check_output([sys.executable, "-c", code.format(path)], cwd=ROOT, text=True)
+        for path in ("src", "docs/../src", str(ROOT / "docs/../src"))
+    ]
+    assert len(set(found)) == 1
+    assert found[0].startswith("src/cooperation/commands/table.py ")
 
 
 def test_an_edited_bot_replays_the_games_and_an_edited_table_does_not():
