@@ -49,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    # It checks what it is made of.
     Playing(candidates=arguments.candidates)
     manuals = _manuals(arguments)
     if arguments.out and len(arguments.out) != len(manuals):
