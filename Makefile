@@ -62,17 +62,17 @@ lock:
 
 # How fast, against plain references; minutes. docs/ keeps what is committed, for reports/ is DVC's.
 bench: .venv/installed
-	OMP_WAIT_POLICY=PASSIVE python benchmarks/bench.py --out reports/benchmarks
+	OMP_WAIT_POLICY=PASSIVE python benchmarks/run.py bench --out reports/benchmarks
 	cp reports/benchmarks.csv reports/benchmarks.md docs/
 
 # What the whole paper costs, tried at its full size with made-up data; 10 GB of disk for an hour.
 scale: .venv/installed
-	OMP_WAIT_POLICY=PASSIVE python benchmarks/scale.py --out reports/scale
+	OMP_WAIT_POLICY=PASSIVE python benchmarks/run.py scale --out reports/scale
 	cp reports/scale.csv reports/scale.md docs/
 
 # Whether bots trained in bfloat16 guess as well, after `make`; with one thread, as the workflow trains the miniature's.
 precision: .venv/installed
-	OMP_NUM_THREADS=1 python benchmarks/precision.py --out reports/precision
+	OMP_NUM_THREADS=1 python benchmarks/run.py precision --out reports/precision
 	cp reports/precision.csv reports/precision.md docs/
 
 # What the workflow made; the environment stays.

@@ -1,14 +1,10 @@
 """From raw files to every figure, table and claim of the paper: snakemake --cores 8."""
 
 
-include: "workflow/games.smk"
-include: "workflow/rules/manual.smk"
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/bots.smk"
 include: "workflow/rules/report.smk"
-
-
-if experiment.weights and TALKERS:
-
-    include: "workflow/rules/weights.smk"
 
 
 if experiment.controlled:
@@ -18,13 +14,11 @@ if experiment.controlled:
 
 rule all:
     input:
-        rules.summarise.output,
-        rules.corpus.output,
-        rules.diagnose.output if FIGURES else [],
-        rules.page.output,
+        rules.report.output,
 
 
-# What a profile sets for a kind of rule (set-resources) is meant for all of that kind.
-for each in workflow.rules:
-    given = workflow.resource_settings.overwrite_resources
-    each.resources.update(given.get(each.name, given.get(kind_of(each.name), {})))
+onstart:
+    # What the commands read where the settings are not those of config.yaml alone.
+    if SETTINGS != "config.yaml":
+        with open(SETTINGS, "w", encoding="utf-8") as file:
+            json.dump(config, file, indent=1)

@@ -1,57 +1,30 @@
-"""What is measured: each work of the package, its size, and what it takes turns with."""
+"""The works that are measured: a row each, with its plain references and how it runs."""
 
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-import flops
 import made_up
 import numpy as np
-import reference
 import torch
+from made_up import Sample, Size, build_plain
 from nltk.tokenize import NLTKWordTokenizer
-from PIL import Image
+from timing import Run
 
-from cooperation.bots.lessons import Lessons, lessons
-from cooperation.bots.player import AnswererPlayer, QuestionerPlayer
-from cooperation.bots.updates import DialogUpdates, RoundUpdates
+from cooperation.config.training import Training
 from cooperation.data.archives import picture_names, read_member
 from cooperation.data.pictures import decode
-from cooperation.data.store import Dialogs
 from cooperation.data.tokeniser import tokenise, tokenise_question
 from cooperation.data.vgg import PREPROCESSINGS, untrained
-from cooperation.games.ranking import Ranker
-from cooperation.messages import Floats
-from cooperation.method.facts import FORMATS
-from cooperation.method.game import Game, Match, Rank, Script, Tampering
-from cooperation.models import Sizes, Training
-from cooperation.text import Vocabulary
+from cooperation.evaluation.ranking import Ranker, plain_ranks
+from cooperation.game.match import Game, Perturbation, Script
+from cooperation.game.messages import Floats, Rows
 
-CPU = torch.device("cpu")
-Run = Callable[[], object]
-
-
-@dataclass(frozen=True)
-class Size:
-    """How much of everything."""
-
-    words: int = made_up.WORDS
-    features: int = made_up.FEATURES
-    sizes: Sizes = field(default_factory=Sizes)
-    learnt: int = 64
-    played: int = 512
-    guesses: int = 10_000
-    candidates: int = 40_504
-    pictures: int = 16
-    pixels: int = 224
-    texts: int = 2000
-    turns: int = 3
-
-
-SMALL = Size(60, 32, Sizes(8, 12, 2), 8, 8, 200, 400, 2, 64, 20, 1)
+PICTURE = 2 * (15_346_630_656 + 25_088 * 4096 + 4096 * 4096)
+"""Operations of VGG-16 on a picture of 224 × 224: twice the products of the convolutions, of fc6 and of fc7."""
 
 
 @dataclass(frozen=True)
@@ -59,17 +32,16 @@ class Work:
     """One thing to measure: `run` makes `count` of `unit` in `flop` operations; 0 where none are counted.
 
     references: what takes turns with it, and how many of the unit that makes. precision: of its matrix products.
-    once: what must be done before, once for many runs; its memory counts, its time doesn't.
+    once: what must be done before, once for many runs; its memory counts, its time does not.
     """
 
     name: str
     setting: str
-    unit: str
-    count: float
-    flop: float
+    count: int
     run: Run
-    references: Mapping[str, tuple[Run, float]]
-    turns: int
+    flop: int = 0
+    references: Mapping[str, tuple[Run, int]] = field(default_factory=dict)
+    unit: str = "dialogs"
     precision: torch.dtype = torch.float32
     once: Run | None = None
 
@@ -77,244 +49,119 @@ class Work:
 def works(size: Size) -> Iterator[Work]:
     """All of them, each made when its turn comes, so that none is in memory for another's."""
     yield from training(size)
-    yield from playing(size)
-    yield from ranking(size)
-    yield from extraction(size)
+    yield from playing(size, size.played)
+    yield ranking(size, size.guesses, size.guesses)
+    yield ranking(size, size.guesses // 5, size.val)
+    yield extraction(size)
     yield from pictures(size)
     yield tokenising(size)
 
 
-def taught(size: Size, dialogs: Dialogs, images: Floats, device: torch.device = CPU) -> Lessons:
-    """One batch of lessons."""
-    words = made_up.vocabulary(size.words)
-    batch = lessons(dialogs, images, words, FORMATS["marked"](words), device)
-    return batch.of(torch.arange(len(batch), device=device))
+def learning(sample: Sample, training: Training) -> Work:
+    """Updates of both bots with all dialogs."""
+    batches, updates, dialogs = sample.batches(), sample.updates(training), sample.dialogs
 
+    def run() -> None:
+        for batch in batches:
+            updates.update(batch)
 
-def updating(size: Size, batch: Lessons, kind: type[DialogUpdates | RoundUpdates], training: Training) -> Run:
-    """Updates of fresh bots, always with the same batch."""
-    words = made_up.vocabulary(size.words)
-    questioner, answerer = (bot.to(batch.images.device) for bot in made_up.bots(words, size.features, size.sizes))
-    updates = kind(questioner, answerer, training)
-    return lambda: updates.update(batch)
+    name, setting = f"training, {training.regime} updates", f"batches of {sample.size.learnt}, {training.precision}"
+    said = dialogs.captions.lengths, dialogs.questions.lengths + 1, dialogs.answers.lengths + 1
+    # Backward costs twice as much as forward.
+    flop = 3 * sample.flop(*said, guesses=10)
+    return Work(name, setting, len(dialogs), run, flop, precision=getattr(torch, training.precision))
 
 
 def training(size: Size) -> Iterator[Work]:
     """One update of both bots with a batch of dialogs."""
-    words = made_up.vocabulary(size.words)
-    dialogs, images = made_up.dialogs(size.learnt, size.words), made_up.features(size.learnt, size.features)
-    batch = taught(size, dialogs, images)
-    bots = made_up.bots(words, size.features, size.sizes)
-    optimiser = torch.optim.Adam([*bots[0].parameters(), *bots[1].parameters()], fused=True)
-
-    def learn(losses: Mapping[str, torch.Tensor]) -> None:
-        optimiser.zero_grad()
-        torch.autograd.backward([*losses.values()])
-        torch.nn.utils.clip_grad_norm_(optimiser.param_groups[0]["params"], 5)
-        optimiser.step()
-
-    flop = flops.training(flops.Shape(words.size, size.features, size.sizes), batch)
-    plain = "stock LSTM, one dialog, round and word at a time"
-    stock = "stock LSTM, a batch round by round"
-    references: dict[str, tuple[Run, float]] = {
-        plain: (lambda: learn(reference.losses(*bots, words, dialogs[:1], images[:1])), 1),
-        stock: (lambda: learn(reference.stock_losses(*bots, batch)), len(dialogs)),
+    count = size.learnt
+    dialog = learning(Sample.of(size, count), Training())
+    alone, together = (learning(Sample.of(size, many, build_plain), Training()) for many in (1, count))
+    plain = {
+        "stock LSTM, one dialog at a time": (alone.run, 1),
+        "stock LSTM, a batch at a time": (together.run, count),
     }
-    setting = f"batches of {len(dialogs)}"
-    float32 = updating(size, batch, DialogUpdates, Training())
-    yield Work(
-        "training, dialog updates",
-        f"{setting}, float32",
-        "dialogs",
-        len(dialogs),
-        flop,
-        float32,
-        references,
-        size.turns,
-    )
-    bfloat16 = updating(size, batch, DialogUpdates, Training(precision="bfloat16"))
-    yield Work(
-        "training, dialog updates",
-        f"{setting}, bfloat16",
-        "dialogs",
-        len(dialogs),
-        flop,
-        bfloat16,
-        {"float32": (float32, len(dialogs))},
-        size.turns,
-        torch.bfloat16,
-    )
-    rounds = updating(size, batch, RoundUpdates, Training(regime="round"))
-    yield Work(
-        "training, round updates",
-        f"{setting}, float32",
-        "dialogs",
-        len(dialogs),
-        flop,
-        rounds,
-        {"dialog updates": (float32, len(dialogs))},
-        size.turns,
-    )
+    yield replace(dialog, references=plain)
+    bfloat16 = learning(Sample.of(size, count), Training(precision="bfloat16"))
+    yield replace(bfloat16, references={"float32": (dialog.run, count)})
+    rounds = learning(Sample.of(size, count), Training(regime="round"))
+    yield replace(rounds, references={"dialog updates": (dialog.run, count)})
 
 
-@dataclass(frozen=True)
-class Players:
-    """Two bots, what they play about, and a game of it."""
-
-    questioner: QuestionerPlayer
-    answerer: AnswererPlayer
-    dialogs: Dialogs
-    images: Floats
-
-    @classmethod
-    def of(cls, bots: made_up.Bots, words: Vocabulary, dialogs: Dialogs, images: Floats) -> "Players":
-        """Bots that read facts with their markers."""
-        reads = FORMATS["marked"](words)
-        return cls(QuestionerPlayer(bots[0], words, reads), AnswererPlayer(bots[1], words, reads), dialogs, images)
-
-    def match(self, script: Script, rank: Rank = lambda guesses: np.zeros(len(guesses))) -> Match:
-        """A match that begins, without ranking if nothing else is said."""
-        return Match(
-            self.questioner,
-            self.answerer,
-            self.dialogs.captions,
-            self.images,
-            self.dialogs.image_ids,
-            1,
-            script,
-            Tampering(),
-            rank,
-        )
-
-    def play(self, script: Script, rank: Rank = lambda guesses: np.zeros(len(guesses))) -> Game:
-        """Ten rounds."""
-        return self.match(script, rank).finish()
-
-
-def playing(size: Size) -> Iterator[Work]:
+def playing(size: Size, count: int) -> Iterator[Work]:
     """Ten rounds, greedily, and the last five of them, as of a condition that starts late."""
-    words = made_up.vocabulary(size.words)
-    bots = made_up.chatting(made_up.bots(words, size.features, size.sizes), words)
-    dialogs, images = made_up.dialogs(size.played, size.words), made_up.features(size.played, size.features)
-    players = Players.of(bots, words, dialogs, images)
-    silent = Script.silent(len(dialogs))
-    game = players.play(silent)
-    said = (int(messages.lengths.sum()) for messages in (dialogs.captions, game.question_said, game.answer_said))
-    shape = flops.Shape(words.size, size.features, size.sizes)
-    flop = flops.playing(shape, *said, len(dialogs))
-
-    def alone() -> None:
-        list(reference.talks(*bots, words, dialogs[:1], images[:1]))
+    sample = Sample.of(size, count).chatting()
+    game = sample.match().finish()
+    flop = sample.flop(
+        *(said.lengths for said in (game.caption_heard, game.question_said, game.answer_said)), guesses=11
+    )
+    one = Sample.of(size, 1, build_plain).chatting()
+    plain = {"stock LSTM, one dialog and word at a time": (lambda: one.match().finish(), 1)}
 
     def whole() -> Game:
-        return players.play(silent)
+        return sample.match().finish()
 
-    plain: dict[str, tuple[Run, float]] = {"stock LSTM, one dialog and word at a time": (alone, 1)}
-    setting = f"batches of {len(dialogs)}, greedy, ten rounds, no ranking"
-    yield Work("playing", setting, "dialogs", len(dialogs), flop, whole, plain, size.turns)
-    first = slice(5)
-    script = Script(game.question_said[:, first], game.answer_said[:, first], game.ranks[:, :6])
-    # With bots of its own, for others play in between.
-    match = players.match(silent).fork(Tampering())
+    yield Work("playing", f"batches of {count}, greedy, ten rounds, no ranking", count, whole, flop, plain)
+    late = partial(Work, "playing from round 6", count=count, references={"all ten rounds": (whole, count)})
+    match = sample.match()
+    match.open()
     for _ in range(5):
         match.play_round()
-    for start, run in (
-        ("in the control's process", lambda: match.fork(Tampering(start=6)).finish()),
-        ("in another, which reads the control's first five", lambda: players.play(script)),
-    ):
-        yield Work(
-            "playing from round 6",
-            start,
-            "dialogs",
-            len(dialogs),
-            0,
-            run,
-            {"all ten rounds": (whole, len(dialogs))},
-            max(size.turns - 1, 1),
-        )
+    yield late("in the baseline's process", run=lambda: match.fork(Perturbation(start=6)).finish())
+    first = slice(5)
+    script = Script(game.question_said[:, first], game.answer_said[:, first], game.ranks[:, :6])
+    yield late("in another, which reads the baseline's first five", run=lambda: sample.match(script).finish())
 
 
-def guessed(size: Size, pool: Floats, guesses: int) -> tuple[Floats, Floats]:
-    """Guesses [guesses, features] of the first images, and the vectors that they are sums of multiples of.
+def ranks_by_matrix(guesses: Floats, candidates: Floats, truth: Rows) -> torch.Tensor:
+    """Ranks as programs of this kind make them: all distances at once in float32, all sorted, ties by position.
 
-    They are about as good as trained bots', of a mean percentile rank (MPR) of some 94.
+    guesses: [guesses, features]; candidates: [candidates, features]; truth: rows of the candidates [guesses].
     """
-    chance = np.random.default_rng(0)
-    span = np.linalg.qr(chance.normal(size=(size.features, min(size.sizes.hidden + 1, size.features))))[0].T
-    span = span.astype(np.float32)
-    places = pool[:guesses] @ span.T
-    mean = places.mean(0)
-    # Regression shrinks what it tells apart towards the mean.
-    scattered = chance.normal(size=places.shape).astype(np.float32) * (0.3 * np.linalg.norm(mean) / len(span) ** 0.5)
-    return ((mean + (places - mean) / 20 + scattered) @ span).astype(np.float32), span
+    order = torch.cdist(torch.from_numpy(guesses), torch.from_numpy(candidates)).argsort(1)
+    return (order == torch.from_numpy(truth)[:, None]).int().argmax(1)
 
 
-def ranking(size: Size) -> Iterator[Work]:
-    """One round's guesses among all candidates."""
-    plain, matrix = "one guess at a time, all distances in float64, sorted", "matrix of distances, argsort, float32"
-    for guesses, candidates in ((size.guesses, size.guesses), (size.guesses // 5, size.candidates)):
-        pool = made_up.features(candidates, size.features)
-        guess, span = guessed(size, pool, guesses)
-        truth = np.arange(guesses)
-        work = _ranking(size, pool, guess, span)
-        some = slice(max(guesses // 1000, 1))
-        references: dict[str, tuple[Run, float]] = {
-            plain: (partial(reference.ranks, guess[some], pool, truth[some]), some.stop)
-        }
-        if guesses == candidates:
-            tensors = [torch.from_numpy(array) for array in (guess, pool, truth)]
-            references[matrix] = (partial(reference.ranks_by_matrix, *tensors), guesses)
-        yield replace(work, references=references)
-
-
-def _ranking(size: Size, pool: Floats, guess: Floats, span: Floats) -> Work:
-    ranker = Ranker(pool, span=span)
-    truth = np.arange(len(guess))
-    ranks = ranker.rank(guess, truth)
-    mean = 100 * (1 - (ranks.mean() + 0.5) / len(pool))
+def ranking(size: Size, count: int, candidates: int) -> Work:
+    """One round's guesses of so many dialogs, ranked among all candidates."""
+    pool = made_up.features(candidates, size.features)
+    guesses, basis = made_up.guesses(count, pool, size.sizes.hidden + 1)
+    truth, ranker = np.arange(count), Ranker(pool, guess_basis=basis)
+    mpr = 100 * (1 - (ranker.rank(guesses, truth).mean() + 0.5) / candidates)
+    few = max(count // 1000, 1)
+    alone = partial(plain_ranks, guesses[:few], pool, truth[:few])
+    matrix = partial(ranks_by_matrix, guesses, pool, truth)
+    references = {"one guess at a time, all distances in float64": (alone, few)}
+    if count == candidates:
+        references["matrix of distances, argsort, float32"] = (matrix, count)
     return Work(
         "ranking",
-        f"a round, {len(guess):,} × {len(pool):,}, MPR {mean:.1f}",
-        "dialogs",
-        len(guess),
-        flops.ranking(len(guess), len(pool), size.features),
-        lambda: ranker.rank(guess, truth),
-        {},
-        max(size.turns - 1, 1),
-        once=lambda: Ranker(pool, span=span).rank(guess, truth),
+        f"a round, {count:,} × {candidates:,}, MPR {mpr:.1f}",
+        count,
+        lambda: ranker.rank(guesses, truth),
+        # Distances of all guesses to all candidates, by one matrix product.
+        2 * count * candidates * size.features,
+        references,
+        once=lambda: Ranker(pool, guess_basis=basis).rank(guesses, truth),
     )
 
 
-def extraction(size: Size) -> Iterator[Work]:
+def extraction(size: Size) -> Work:
     """VGG-16 on pictures that are in memory."""
     network, _ = untrained(1)
     batch = torch.randn(size.pictures, 3, size.pixels, size.pixels)
-
-    @torch.inference_mode()
-    def together() -> None:
-        network(batch)
-
-    @torch.inference_mode()
-    def alone() -> None:
-        network(batch[:1])
-
-    yield Work(
-        "extracting features",
-        f"batches of {size.pictures}, VGG-16 to fc7, {size.pixels} × {size.pixels}",
-        "images",
-        size.pictures,
-        size.pictures * flops.PICTURE if size.pixels == 224 else 0,
-        together,
-        {"one image at a time": (alone, 1)},
-        max(size.turns - 1, 1),
-    )
+    run = torch.inference_mode()(lambda count: network(batch[:count]))
+    setting = f"batches of {size.pictures}, VGG-16 to fc7, {size.pixels} × {size.pixels}"
+    flop = size.pictures * PICTURE if size.pixels == 224 else 0
+    plain = {"one image at a time": (partial(run, 1), 1)}
+    return Work("extracting features", setting, size.pictures, partial(run, size.pictures), flop, plain, "images")
 
 
 def pictures(size: Size) -> Iterator[Work]:
     """Reading pictures of COCO's usual size from its archive, and preparing them for VGG-16."""
     with tempfile.TemporaryDirectory() as scratch:
         archive, folder = Path(scratch) / "train2014.zip", Path(scratch) / "train2014"
-        write_pictures(archive, size.pictures, 480)
+        made_up.write_pictures(archive, size.pictures)
         zipfile.ZipFile(archive).extractall(scratch)
         names = {place: list(picture_names(place).values()) for place in (archive, folder)}
 
@@ -322,49 +169,26 @@ def pictures(size: Size) -> Iterator[Work]:
             for name in names[place]:
                 PREPROCESSINGS["torchvision"](decode(read_member(place, name), name))
 
-        yield Work(
-            "reading pictures",
-            "one process, JPEGs of 640 × 480 from a zip archive, prepared for VGG-16",
-            "images",
-            size.pictures,
-            0,
-            lambda: read(archive),
-            {"from a folder": (lambda: read(folder), size.pictures)},
-            size.turns,
-        )
-
-
-def write_pictures(archive: Path, count: int, height: int) -> None:
-    """JPEGs under COCO's names in a zip archive, a third wider than high."""
-    noise = np.random.default_rng(0).integers(0, 255, (15, 20, 3), np.uint8)
-    with zipfile.ZipFile(archive, "w") as file:
-        for number in range(count):
-            picture = Image.fromarray(np.roll(noise, number)).resize((height * 4 // 3, height))
-            with file.open(f"{archive.stem}/COCO_{archive.stem}_{number:012d}.jpg", "w") as member:
-                picture.save(member, "jpeg", quality=90)
+        setting = "one process, JPEGs of 640 × 480 from a zip archive, prepared for VGG-16"
+        plain = {"from a folder": (partial(read, folder), size.pictures)}
+        yield Work("reading pictures", setting, size.pictures, partial(read, archive), 0, plain, "images")
 
 
 def tokenising(size: Size) -> Work:
     """A caption, ten questions and ten answers a dialog."""
     chance = np.random.default_rng(0)
-    texts = [
-        made_up.texts(count, mean, chance)
-        for count, mean in ((1, 12), (10, 6), (10, 3))
-        for count in [count * size.texts]
-    ]
+    texts = [made_up.texts(many * size.texts, mean, chance) for many, mean in ((1, 12), (10, 6), (10, 3))]
     nltk = NLTKWordTokenizer()
 
-    def ours() -> None:
-        for split, some in zip((tokenise, tokenise_question, tokenise), texts, strict=True):
+    def split() -> None:
+        for tokenised, some in zip((tokenise, tokenise_question, tokenise), texts, strict=True):
             for text in some:
-                split(text)
+                tokenised(text)
 
-    def stock() -> None:
+    def split_whole() -> None:
         for ending, some in zip(("", "?", ""), texts, strict=True):
             for text in some[: len(some) // 10]:
                 nltk.tokenize(text.lower() + ending)
 
-    name = "NLTK's word tokeniser on whole texts"
-    return Work(
-        "tokenising", "21 texts a dialog", "dialogs", size.texts, 0, ours, {name: (stock, size.texts // 10)}, size.turns
-    )
+    plain = {"NLTK's word tokeniser on whole texts": (split_whole, size.texts // 10)}
+    return Work("tokenising", "21 texts a dialog", size.texts, split, 0, plain)

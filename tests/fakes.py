@@ -4,12 +4,22 @@ import json
 from pathlib import Path
 
 import numpy as np
+import yaml
 
-from cooperation.conditions import CHANNELS
-from cooperation.games.results import Result, write_result
-from cooperation.messages import Messages
-from cooperation.reports.statistics import Scores, summarise
+from cooperation.config.conditions import read_condition
+from cooperation.config.experiment import read
+from cooperation.evaluation.results import Result, write_result
+from cooperation.game.interventions import CHANNELS
+from cooperation.game.messages import Messages
+from cooperation.game.vocabulary import Vocabulary
+from cooperation.reports.diagnostics import diagnose
+from cooperation.reports.material import Material
+from cooperation.reports.page import games_shown
+from cooperation.reports.paper import read_figures
+from cooperation.reports.scores import Scores
+from cooperation.reports.statistics import resample, summarise
 
+ROOT = Path(__file__).parent.parent
 WORDS = ("a", "red", "cube", "yes", "no", "what", "<script>alert(1)</script>", "UNK")
 DIALOG = [
     "none",
@@ -26,15 +36,23 @@ DIALOG = [
     "question-from1-p1",
     "answer-from1-p1",
 ]
+STANDS_FOR = {"dialog": ("dialog",), "round": ("round",)}
 ROUND = ["none", "negation-from1", "negation-from2", "negation-from4", "negation-from6", "negation-from8"]
 
 
-def settings_of(condition):
-    """The settings that a condition's name in `DIALOG` and `ROUND` stands for, as JSON; the rest is left out."""
-    channel = condition.partition("-")[0]
-    given = {"channel": channel if channel in CHANNELS else "none", "facts": "reading"}
-    given |= {"script": "dialog"} if channel == "human" else {}
-    return json.dumps(given | ({"facts": "bare"} if condition.endswith("-bare") else {}))
+def condition_of(name):
+    """The condition that a name as in `DIALOG` and `ROUND` stands for; one of its own is the unperturbed game."""
+    channel, *rest = name.split("-")
+    given = {"facts": "bare"} if "bare" in rest else {}
+    if channel == "human":
+        return read_condition({**given, "script": "questions" if "questions" in rest else "dialog"}, name)
+    if channel not in (*CHANNELS, "negation"):
+        return read_condition(given, name)
+    kind = "swap" if "swap" in rest else {"image": "noise", "negation": "negate"}.get(channel, "replace")
+    for part in rest:
+        given |= {"start": int(part[4:])} if part.startswith("from") else {}
+        given |= {"p": float(part[1:])} if part.startswith("p") else {}
+    return read_condition({**given, "channel": "answer" if channel == "negation" else channel, "kind": kind}, name)
 
 
 def made_result(ranks, model="dialog", seed=1, reading="written", condition="none", heard=None, **attributes):
@@ -45,9 +63,11 @@ def made_result(ranks, model="dialog", seed=1, reading="written", condition="non
     turns = Messages(np.tile(message, (dialogs, 10, 1)), np.full((dialogs, 10), 4, np.int32))
     zeros = np.zeros(11, np.int64)
     names = {"dataset": "miniature", "model": model, "seed": seed, "reading": reading, "condition": condition}
+    names["game_seed"] = 1
     features = {"features": json.dumps({"extractor": "VGG-16", "weights": "seeded, untrained"})}
     said = {"caption_said": captions, "question_said": turns, "answer_said": turns}
     heard = {"caption_heard": captions, "question_heard": turns, "answer_heard": turns} | (heard or {})
+    settings = {"settings": json.dumps(condition_of(condition).settings)}
     return Result(
         np.arange(dialogs) * 3 + 5,
         np.asarray(ranks, np.float64),
@@ -55,7 +75,7 @@ def made_result(ranks, model="dialog", seed=1, reading="written", condition="non
         zeros + 3,
         **said,
         **heard,
-        attributes=names | features | {"settings": settings_of(condition), "candidates": 100} | attributes,
+        attributes=names | features | settings | {"candidates": 100} | attributes,
     )
 
 
@@ -64,7 +84,7 @@ def made_scores(ranks, path="x.h5", **names):
 
 
 def all_results(dialogs=30, seeds=(1,), readings=("written", "released")):
-    """Every condition of the paper's tables and figures, the control best."""
+    """Every condition of the paper's tables and figures, the baseline best."""
     generator = np.random.default_rng(7)
     base = generator.integers(0, 20, (dialogs, 11))
     for model, conditions in (("dialog", DIALOG), ("round", ROUND)):
@@ -75,9 +95,48 @@ def all_results(dialogs=30, seeds=(1,), readings=("written", "released")):
                     yield made_result(ranks, model, seed, reading, condition)
 
 
-def made_summary(resamples=200, **settings):
+def made_config(**changes):
+    """The shipped settings with the conditions of `DIALOG` and `ROUND` alone, and without manual interventions."""
+    shipped = yaml.safe_load((ROOT / "config.yaml").read_text())
+    conditions = {
+        model: {name: condition_of(name).settings for name in names}
+        for model, names in (("dialog", DIALOG), ("round", ROUND))
+    }
+    datasets = {name: shipped["datasets"][name] | {"manual": {}} for name in ("miniature", "genuine")}
+    kept = {key: shipped[key] for key in ("dataset", "seeds", "game_seed", "bootstrap_seed", "readings", "models")}
+    return kept | {"conditions": conditions, "datasets": datasets} | changes
+
+
+def made_material(config=None, played=None, **changes):
+    """What figures and page are made of, from the results `played` (default: `all_results`)."""
+    experiment = read(config or made_config())
+    results = list(played or all_results())
+    resampled = resample([Scores.of(Path(f"{number}.h5"), result) for number, result in enumerate(results)], 200)
+    by_name = {(*Scores.of(Path(), result).bots, result.attributes["condition"]): result for result in results}
+    given = {
+        "experiment": experiment,
+        "folder": Path("results/miniature"),
+        "vocabulary": Vocabulary.of(WORDS),
+        "results": {
+            game: by_name[game.model, game.seed, game.reading, game.condition] for game in games_shown(experiment)
+        },
+        "manual": {},
+        "pictures": {},
+        "lines": read_figures(ROOT / "paper" / "figures.csv"),
+        "summary": summarise(resampled),
+        "diagnostics": diagnose(resampled, {}),
+        "size": resampled.size,
+    }
+    return Material(**given | changes)
+
+
+def made_resampled(resamples=200, **settings):
     scores = [Scores.of(Path(f"{number}.h5"), result) for number, result in enumerate(all_results(**settings))]
-    return summarise(scores, resamples)
+    return resample(scores, resamples)
+
+
+def made_summary(resamples=200, **settings):
+    return summarise(made_resampled(resamples, **settings))
 
 
 def write_results(folder, **settings):

@@ -1,27 +1,34 @@
 """The smallest project whose whole report can be made, for the tests of what runs it."""
 
-HUMAN = {"script": "dialog"}
+HUMAN, ASKED = {"script": "dialog"}, {"script": "questions"}
 CONFIG = {
     "dataset": "small",
     "seeds": [1],
     "readings": ["written"],
-    # Bots that learnt so little may say nothing that could be tampered with; people do.
+    "models": {"dialog": {"regime": "dialog"}, "round": {"regime": "round"}},
+    # Bots that learnt so little may say nothing that could be perturbed; people do.
     "conditions": {
         "dialog": {
             "none": {},
-            "caption-p0.2": {"channel": "caption", "p": 0.2},
-            "image-from5": {"channel": "image", "start": 5},
-            "question-from5-p0.8": {"channel": "question", "p": 0.8, "start": 5, "script": "questions"},
-            "answer-from5-p0.8": {"channel": "answer", "p": 0.8, "start": 5} | HUMAN,
+            "caption-p0.2": {"channel": "caption", "kind": "replace", "p": 0.2},
+            "image-from5": {"channel": "image", "kind": "noise", "start": 5},
+            "question-from5-p0.8": {
+                "channel": "question",
+                "kind": "replace",
+                "p": 0.8,
+                "start": 5,
+                "script": "questions",
+            },
+            "answer-from5-p0.8": {"channel": "answer", "kind": "replace", "p": 0.8, "start": 5} | HUMAN,
         },
-        "round": {"none": {}, "negation-from1": {"channel": "negation"} | HUMAN},
+        "round": {"none": {}, "negation-from1": {"channel": "answer", "kind": "negate"} | HUMAN},
     },
     "datasets": {
         "small": {
             "source": "miniature",
             "raw": {"train": 24, "val": 12, "pixels": 32},
             "text": {"threshold": 2},
-            "pictures": {"preprocessing": "small"},
+            "extraction": {"preprocessing": "small"},
             "features": {"normalisation": "standardise", "length": 8.0},
             "sizes": {"embedding": 8, "hidden": 12, "layers": 1},
             "jobs": "model",

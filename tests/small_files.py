@@ -1,4 +1,4 @@
-"""Small files in the layouts of VisDial, COCO and the authors, for the tests that read them."""
+"""Small files in the layouts of VisDial, COCO and the authors, and files that belong together, for tests."""
 
 import io
 import json
@@ -8,6 +8,8 @@ from pathlib import Path
 import h5py
 import numpy as np
 from PIL import Image
+
+from cooperation.data.store import identity_of_dialogs, identity_of_features
 
 QUESTIONS = ["is it red", "what color is the man's shirt", "is he smiling"]
 ANSWERS = ["yes", "no", "he's not", "Yes, it is", "can't tell", *(f"option {number}" for number in range(100))]
@@ -112,3 +114,12 @@ def write_authors_files(folder: Path, data, images) -> Path:
     ind2word = {str(number): word for word, number in AUTHORS_WORDS.items()}
     write_json(folder / "visdial_params.json", {"word2ind": AUTHORS_WORDS, "ind2word": ind2word})
     return folder
+
+
+def made_of(folder: Path) -> dict[str, str]:
+    """What a checkpoint is made of whose bots were trained on `dialogs.h5` and `features.h5` in a folder.
+
+    So the three files belong together.
+    """
+    found = [identity_of_dialogs(folder / "dialogs.h5"), identity_of_features(folder / "features.h5")]
+    return {name: what for one in found for name, what in one.made_of.items() if not name.startswith("val ")}

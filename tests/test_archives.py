@@ -4,8 +4,8 @@ import zipfile
 import pytest
 from small_files import album, jpeg, picture, write_zip
 
-from cooperation.data.archives import picture_names, read_json_text, read_member
-from cooperation.files import InputError
+from cooperation.data.archives import find_pictures, picture_names, read_json_text, read_member
+from cooperation.io.files import InputError
 
 
 @pytest.fixture
@@ -99,3 +99,16 @@ def test_an_encrypted_archive_is_named(tmp_path):
     (tmp_path / "v.zip").write_bytes(raw)
     with pytest.raises(InputError, match=r"v\.zip: damaged or cut short .*encrypted"):
         read_json_text(tmp_path / "v.zip")
+
+
+def test_pictures_of_several_archives_and_folders(tmp_path):
+    first = album(tmp_path / "a.zip", {30: b"thirty", 7: b"seven"})
+    folder = tmp_path / "more"
+    folder.mkdir()
+    (folder / "x_000000000009.jpg").write_bytes(b"nine")
+    found = find_pictures([first, folder])
+    assert list(found) == [7, 30, 9]
+    assert {image: each.read() for image, each in found.items()} == {7: b"seven", 30: b"thirty", 9: b"nine"}
+    again = album(tmp_path / "b.zip", {30: b"x"})
+    with pytest.raises(InputError, match=r"b\.zip: image 30 is in .*a\.zip already; give each picture once"):
+        find_pictures([first, folder, again])

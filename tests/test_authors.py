@@ -16,22 +16,22 @@ def files(tmp_path):
     return write_authors_files(tmp_path, data, images)
 
 
-def adopt(monkeypatch, folder):
+def encode(monkeypatch, folder):
     words = ["--data", "visdial_data.h5", "--params", "visdial_params.json", "--images", "data_img.h5"]
     words = [str(folder / word) if "." in word else word for word in words]
-    monkeypatch.setattr("sys.argv", ["cooperation", "adopt", *words, "--out", str(folder / "dialogs.h5")])
+    monkeypatch.setattr("sys.argv", ["cooperation", "encode", "authors", *words, "--out", str(folder / "dialogs.h5")])
     main()
 
 
 def normalise(monkeypatch, folder):
     images = str(folder / "data_img.h5")
     out = str(folder / "features.h5")
-    monkeypatch.setattr("sys.argv", ["cooperation", "normalise", "--train", images, "--val", images, "--out", out])
+    monkeypatch.setattr("sys.argv", ["cooperation", "normalise", images, "--out", out])
     main()
 
 
 def test_texts_and_vocabulary(files, monkeypatch):
-    adopt(monkeypatch, files)
+    encode(monkeypatch, files)
     vocabulary = read_vocabulary(files / "dialogs.h5")
     assert vocabulary.words == ("no", "a", "yes", "?", "UNK")
     assert (vocabulary.start, vocabulary.eos) == (6, 7)
@@ -42,7 +42,7 @@ def test_texts_and_vocabulary(files, monkeypatch):
 
 
 def test_each_dialog_gets_the_image_in_its_row(files, monkeypatch):
-    adopt(monkeypatch, files)
+    encode(monkeypatch, files)
     normalise(monkeypatch, files)
     for split, expected in (("train", [[1, 0], [0.6, 0.8], [0, 1]]), ("val", [[0, 1], [1, 0]])):
         dialogs = read_dialogs(files / "dialogs.h5", split)
@@ -52,14 +52,14 @@ def test_each_dialog_gets_the_image_in_its_row(files, monkeypatch):
 
 
 def test_no_image_of_one_split_is_taken_for_one_of_the_other(files, monkeypatch):
-    adopt(monkeypatch, files)
+    encode(monkeypatch, files)
     train, val = (set(read_dialogs(files / "dialogs.h5", split).image_ids.tolist()) for split in ("train", "val"))
     assert not train & val
     assert min(train) == FIRST_ROW["train"] > 581_929
 
 
 def test_counts(files, monkeypatch):
-    adopt(monkeypatch, files)
+    encode(monkeypatch, files)
     with h5py.File(files / "dialogs.h5") as file:
         stored = dict(file.attrs)
     assert stored["train_kept"] == 3
@@ -129,7 +129,7 @@ BROKEN = {
 def test_broken_files_are_one_line_with_their_place(files, monkeypatch, capsys, damage, words):
     damage(files)
     with pytest.raises(SystemExit) as caught:
-        adopt(monkeypatch, files)
+        encode(monkeypatch, files)
     assert caught.value.code == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1

@@ -8,8 +8,8 @@ from fakes import made_result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cooperation.files import InputError
-from cooperation.games.results import write_result
+from cooperation.evaluation.results import write_result
+from cooperation.io.files import InputError
 from cooperation.reports.bootstrap import (
     _draw,
     _poisson_steps,
@@ -135,7 +135,7 @@ def test_the_same_bytes_for_any_number_of_threads(tmp_path):
     assert written[0] == written[1] == written[2]
 
 
-@pytest.mark.parametrize("words", ["summarise --help", "claims --help", "table 1 then diagnose --help"])
+@pytest.mark.parametrize("words", ["summarise --help", "controls --help", "report --help"])
 def test_the_threads_of_matrix_products_are_set_before_numpy_is_loaded(words):
     code = f"""
 import os, sys

@@ -6,18 +6,16 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
-from fakes import WORDS, all_results, made_summary
+from fakes import ROOT, STANDS_FOR, made_material, made_resampled
 
-from cooperation.reports.claims import check, game_evidence, paper_evidence, read_claims
-from cooperation.reports.figures import draw, save
-from cooperation.reports.page import Source, render
+from cooperation.reports.claims import all_evidence, check, claims_table, read_claims
+from cooperation.reports.drawing import save
+from cooperation.reports.figures import rounds
+from cooperation.reports.page import Contents, render
 from cooperation.reports.paper import read_published
-from cooperation.reports.statistics import Scores
-from cooperation.reports.tables import claims_to_html, compare
-from cooperation.text import Vocabulary
+from cooperation.reports.tables import paper_table
 
 CHROMIUM = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
@@ -35,7 +33,7 @@ FLAGS = [
     "--enable-logging=stderr",
     "--virtual-time-budget=2000",
 ]
-PAPER = Path(__file__).parents[1] / "paper"
+PAPER = ROOT / "paper"
 
 
 @dataclass(frozen=True)
@@ -77,28 +75,20 @@ def requests(log):
 
 
 @pytest.fixture(scope="module")
-def verdicts():
-    scores = [Scores.of(Path(f"{number}.h5"), result) for number, result in enumerate(all_results())]
-    evidence = game_evidence(scores, 50, 0)
-    for name, drawn in paper_evidence(read_published(PAPER / "published.csv")).items():
-        evidence |= {("paper", reading, name): drawn for reading in ("written", "released")}
-    return check(read_claims(PAPER / "claims.csv"), evidence, ["written", "released"], "miniature")
+def claims():
+    evidence = all_evidence(made_resampled(50), read_published(PAPER / "published.csv"), {}, [])
+    verdicts = check(read_claims(PAPER / "claims.csv"), evidence, STANDS_FOR, ["written", "released"], "miniature")
+    return claims_table(verdicts, "miniature", "")
 
 
 @pytest.fixture(scope="module")
-def page(verdicts, tmp_path_factory):
-    summary, published = made_summary(), read_published(PAPER / "published.csv")
+def page(claims, tmp_path_factory):
+    material, published = made_material(), read_published(PAPER / "published.csv")
+    tables = [paper_table(published, material.summary, number, STANDS_FOR) for number in (1, 2)]
     figure = tmp_path_factory.mktemp("figures") / "figure_1a.svg"
-    save(draw(summary, "1a"), figure)
-    results = [Source(Path("none.h5"), next(iter(all_results())))]
-    return render(
-        Source(Path("mpr.csv"), summary),
-        {which: Source(Path(f"table_{which}.csv"), compare(published, summary, which)) for which in (1, 2)},
-        {"1a": Source(Path("figure_1a.svg"), figure.read_text(encoding="utf-8"))},
-        results,
-        Vocabulary.of(WORDS),
-        Source(Path("claims.csv"), verdicts),
-    )
+    save(rounds.draw(material, "1a"), figure)
+    figures = {"1a": (rounds.describe(material, "1a"), figure.read_text(encoding="utf-8"))}
+    return render(Contents(material, {table.name: table for table in (*tables, claims)}, figures))
 
 
 def test_the_net_is_fine_enough(tmp_path):
@@ -113,7 +103,7 @@ def test_the_page_has_no_errors_and_asks_for_nothing(page, tmp_path):
     seen = visit(page, tmp_path)
     assert seen.console == []
     assert seen.requests == set()
-    assert seen.dom.count('<button type="button">') == 7
+    assert seen.dom.count('<button type="button">') == 9
 
 
 @pytest.mark.parametrize("width", [360, 1280])
@@ -133,10 +123,10 @@ def test_nothing_but_tables_and_figures_scrolls_sideways(page, width, tmp_path):
     assert width - 30 < int(found[2]) <= width
 
 
-def test_claims_sort_by_number_and_by_text(verdicts, tmp_path):
+def test_claims_sort_by_number_and_by_text(claims, tmp_path):
     click = "<script>document.querySelectorAll('th button')[{column}].click();</script></body>"
-    page = claims_to_html(verdicts, "miniature", "")
-    by_number = visit(page.replace("</body>", click.format(column=3)), tmp_path)
+    page, verdicts = claims.html(), claims.frame
+    by_number = visit(page.replace("</body>", click.format(column=5)), tmp_path)
     assert by_number.console == []
     shown = [float(text) for text in re.findall(r'<tr>(?:.|\n)*?data-value="([^"]*)"', by_number.dom)]
     ours = verdicts.loc[verdicts["reading"] == "written", "ours"]

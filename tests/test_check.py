@@ -13,17 +13,21 @@ import yaml
 from small_files import album, authors_arrays, document, jpeg, picture, write_authors_files, write_json, write_zip
 
 from cooperation.cli import main
-from cooperation.configuration import ARCHIVES, read_dataset
+from cooperation.config.experiment import read_dataset
 from cooperation.data import preflight
 
+DIALOGS = {"train": "visdial_0.9_train.zip", "val": "visdial_0.9_val.zip"}
+PICTURES = {"train": "train2014.zip", "val": "val2014.zip"}
 WEIGHTS = "vgg16-01234567.pth"
+RAW = [*DIALOGS.values(), *PICTURES.values(), WEIGHTS]
 
 
 def settings(**changes):
-    downloads = {name: {"addresses": [f"http://localhost/{name}"]} for name in (*ARCHIVES, WEIGHTS)}
+    downloads = {name: {"addresses": [f"http://localhost/{name}"]} for name in RAW}
     for name, change in changes.pop("downloads", {}).items():
         downloads[name] |= change
-    return {"dataset": "real", "datasets": {"real": {"source": "visdial", "downloads": downloads} | changes}}
+    inputs = {"dialogs": DIALOGS, "pictures": PICTURES, "weights": WEIGHTS, "downloads": downloads}
+    return {"dataset": "real", "datasets": {"real": {"source": "visdial"} | inputs | changes}}
 
 
 @pytest.fixture(autouse=True)
@@ -85,10 +89,11 @@ def test_what_is_there_is_described(here, monkeypatch, capsys):
 
 def test_pictures_are_counted_as_a_number(here):
     album(here / "data/real/raw/train2014.zip", {7: jpeg(picture()), 3: jpeg(picture(1))})
-    found = {each.name: each for each in preflight.inspect(*read_dataset(settings()), here / "data/real/raw")}
+    name, data = read_dataset(settings())
+    found = {each.name: each for each in preflight.inspect(name, data, here / "data/real/raw")}
     assert (found["train2014.zip"].pictures, found["val2014.zip"].pictures) == (2, 0)
     renamed = [replace(each, holds="") for each in found.values()]
-    assert preflight.room(renamed, here / "data/real/raw")[0] == 2 * 2 * 4096 * 4
+    assert preflight.disk_space(renamed, data, here / "data/real/raw")[0] == 2 * 2 * 4096 * 4
 
 
 def test_features_that_are_there_need_no_room(here, monkeypatch, capsys):
@@ -157,11 +162,11 @@ def test_a_users_file_that_went_after_its_check_is_not_missed(monkeypatch, capsy
     assert "deleted after its check" in line(lines, "val2014.zip")
 
 
-AUTHORS = {"data": "visdial_data.h5", "params": "visdial_params.json", "images": "data_img.h5"}
+AUTHORS = {"data": "./visdial_data.h5", "params": "./visdial_params.json", "images": "./data_img.h5"}
 
 
 def authors_settings():
-    return {"dataset": "theirs", "datasets": {"theirs": {"source": "authors", "files": AUTHORS}}}
+    return {"dataset": "theirs", "datasets": {"theirs": {"source": "authors", "dialogs": AUTHORS}}}
 
 
 def test_the_authors_files_are_described(here, monkeypatch, capsys):
@@ -181,8 +186,8 @@ def test_missing_and_foreign_files_of_the_authors(here, monkeypatch, capsys):
     (here / "data_img.h5").write_bytes(b"x")
     code, _, wrong = check(monkeypatch, capsys, authors_settings())
     assert code == 2
-    assert [each.split(": ")[1] for each in wrong] == list(AUTHORS.values())
-    assert "put it there or give its path as datasets.theirs.files.data" in wrong[0]
+    assert [each.split(": ")[1] for each in wrong] == [path.removeprefix("./") for path in AUTHORS.values()]
+    assert "put it there or give its path as datasets.theirs.dialogs.data" in wrong[0]
     assert "'word2ind'" in wrong[1]
 
 
@@ -204,13 +209,25 @@ def test_bad_settings_are_one_line(monkeypatch, capsys, text, words):
     assert words in said
 
 
-def test_a_closed_input_is_one_line(monkeypatch, capsys):
-    monkeypatch.setattr("sys.stdin", None)
-    monkeypatch.setattr("sys.argv", ["cooperation", "check", "--config", "-"])
+def test_settings_that_are_not_there_are_one_line(here, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["cooperation", "check", "--config", "nowhere.yaml"])
     with pytest.raises(SystemExit) as stop:
         main()
     assert stop.value.code == 2
-    assert capsys.readouterr().err == "cooperation check: -: standard input is closed; name a file\n"
+    assert capsys.readouterr().err == "cooperation check: nowhere.yaml: no such file; name the settings\n"
+    assert not (here / "nowhere.yaml").exists()
+
+
+def test_settings_are_those_that_the_flag_or_the_workflow_names(here, monkeypatch, capsys):
+    for name in ("flag", "workflow"):
+        made = {"dataset": name, "datasets": {name: {"source": "miniature"}}}
+        (here / f"{name}.yaml").write_text(yaml.safe_dump(made))
+    monkeypatch.setenv("COOPERATION_CONFIG", "workflow.yaml")
+    config = {"dataset": "own", "datasets": {"own": {"source": "miniature"}}}
+    for words, name in (([], "workflow"), (["--config", "flag.yaml"], "flag")):
+        assert check(monkeypatch, capsys, config, *words)[1][0] == f"{name}: needs no files, they are made"
+    monkeypatch.delenv("COOPERATION_CONFIG")
+    assert check(monkeypatch, capsys, config)[1][0] == "own: needs no files, they are made"
 
 
 def test_gpus_are_what_the_driver_says(tmp_path, monkeypatch):
@@ -237,4 +254,4 @@ def test_it_needs_no_torch():
 
 def test_every_download_is_looked_at():
     name, data = read_dataset(settings())
-    assert [found.name for found in preflight.inspect(name, data, Path("raw"))] == [*ARCHIVES, WEIGHTS]
+    assert [found.name for found in preflight.inspect(name, data, Path("raw"))] == RAW

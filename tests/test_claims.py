@@ -3,31 +3,30 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from fakes import all_results, made_scores
+from fakes import STANDS_FOR, made_resampled, made_result, made_scores
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from cooperation.files import InputError
+from cooperation.io.files import InputError
 from cooperation.reports.claims import (
-    ALL_QUANTITIES,
-    VERDICTS,
+    CLAIMS,
+    FOUND,
+    all_evidence,
     check,
-    chosen,
+    claims_table,
     dialog_evidence,
-    estimate,
-    game_evidence,
     judge,
     paper_evidence,
-    parse_rounds,
     read_claims,
-    read_verdicts,
+    reproduced,
 )
 from cooperation.reports.paper import read_published
-from cooperation.reports.statistics import Scores
-from cooperation.reports.tables import claims_to_html, claims_to_markdown
+from cooperation.reports.quantities import ALL_QUANTITIES, chosen, estimate, parse_rounds
+from cooperation.reports.statistics import resample
 
 PAPER = Path(__file__).parents[1] / "paper"
+PUBLISHED = read_published(PAPER / "published.csv")
 
 
 @pytest.fixture(scope="module")
@@ -37,20 +36,19 @@ def claims():
 
 def published_evidence():
     """The paper's own numbers as if they were ours, with no uncertainty."""
-    published = read_published(PAPER / "published.csv")
     found = {}
-    for cell in published[published["quantity"] == "mpr"].to_dict("records"):
+    for cell in PUBLISHED[PUBLISHED["quantity"] == "mpr"].to_dict("records"):
         key = (cell["model"], "written", cell["condition"])
         found.setdefault(key, np.full((3, 11), np.nan))[:, cell["round"]] = cell["value"]
-    gaps = {("paper", "written", name): drawn for name, drawn in paper_evidence(published).items()}
+    gaps = {("paper", "written", name): drawn for name, drawn in paper_evidence(PUBLISHED).items()}
     return found | gaps
 
 
 def test_the_papers_own_numbers_reproduce_its_claims(claims):
-    verdicts = check(claims, published_evidence(), ["written"], "visdial").set_index("claim")
+    verdicts = check(claims, published_evidence(), STANDS_FOR, ["written"], "visdial").set_index("claim")
     # Table 1's answer gap is not what its cells give; its tables leave out what the other claims need.
-    reproduced = set(verdicts.index[verdicts["verdict"] == "reproduced"])
-    assert reproduced == {
+    found = set(verdicts.index[verdicts["verdict"] == "reproduced"])
+    assert found == {
         "caption-falls-most", "question-most-of-the-rest", "caption-recovers", "caption-never-fully", "negation-worse",
         "none-level", "none-flat", "caption-chance", "caption-gap", "image-gap", "answer-gap", "question-gap",
         "negation-level", "negation-small",
@@ -58,7 +56,7 @@ def test_the_papers_own_numbers_reproduce_its_claims(claims):
     assert set(verdicts.index[verdicts["verdict"] == "not reproduced"]) == {"answer-gap-cells"}
     assert verdicts.loc["answer-gap-cells", "ours"] == 0.9
     assert verdicts.loc["negation-small", "ours"] == pytest.approx(0.2)
-    numbers = sorted(reproduced - {"negation-small"})
+    numbers = sorted(found - {"negation-small"})
     published = verdicts.loc[numbers, ["published", "ours"]].astype(float)
     assert (published["published"] - published["ours"]).abs().max() <= 0.1 + 1e-9
 
@@ -99,7 +97,7 @@ def test_negation_is_small_in_the_cells_of_table_2_alone(claims):
     for name, first in start.items():
         evidence["round", "written", name][:, :first] = 0.0
     evidence["round", "written", "none"] = np.full((3, 11), 50.0)
-    line = check(claims, evidence, ["written"], "visdial").set_index("claim").loc["negation-small"]
+    line = check(claims, evidence, STANDS_FOR, ["written"], "visdial").set_index("claim").loc["negation-small"]
     assert (line["ours"], line["verdict"]) == (pytest.approx(0.2), "reproduced")
 
 
@@ -176,37 +174,36 @@ def test_a_wider_interval_never_turns_into_a_reproduction(low, width, grow):
 def test_a_condition_that_changes_nothing_reproduces_no_direction(claims):
     """Equal MPRs everywhere: nothing falls, so no claim of a fall may pass."""
     evidence = {key: np.full((3, 11), 90.0) for key in published_evidence()}
-    verdicts = check(claims, evidence, ["written"], "miniature")
+    verdicts = check(claims, evidence, STANDS_FOR, ["written"], "miniature")
     assert not (verdicts["verdict"] == "reproduced").any()
 
 
 def test_numbers_of_other_data_sets_are_not_compared(claims):
-    verdicts = check(claims, published_evidence(), ["written"], "miniature").set_index("claim")
+    verdicts = check(claims, published_evidence(), STANDS_FOR, ["written"], "miniature").set_index("claim")
     assert verdicts.loc["image-gap", "verdict"] == "not comparable"
     assert verdicts.loc["image-gap", "reason"] == "for visdial only"
     assert verdicts.loc["image-gap", "ours"] == pytest.approx(0.4)
     assert verdicts.loc["caption-falls-most", "verdict"] == "reproduced"
-    genuine = check(claims, published_evidence(), ["written"], "genuine").set_index("claim")
+    genuine = check(claims, published_evidence(), STANDS_FOR, ["written"], "genuine").set_index("claim")
     assert set(genuine["verdict"].drop("answer-gap-cells")) == {"not comparable"}
 
 
 def test_what_was_not_played_is_named(claims):
-    verdicts = check(claims, {}, ["written", "released"], "visdial")
+    verdicts = check(claims, {}, STANDS_FOR, ["written", "released"], "visdial")
     assert len(verdicts) == 2 * len(claims)
     assert set(verdicts["verdict"]) == {"not comparable"}
     reasons = verdicts.set_index("claim")["reason"]
     assert reasons["image-gap"].iloc[0] == "not played: none, image-from1"
 
 
-def test_game_evidence_is_the_mean_over_seeds():
+def test_evidence_is_the_mean_over_seeds():
     flat = np.zeros((2, 11))
-    evidence = game_evidence([made_scores(flat + 3 * seed, seed=seed) for seed in (1, 2)], 20, 0)
+    evidence = resample([made_scores(flat + 3 * seed, seed=seed) for seed in (1, 2)], 20).games
     assert evidence["dialog", "written", "none"] == pytest.approx(np.full((21, 11), 95.0), abs=1e-4)
 
 
 def test_every_game_claim_finds_its_conditions(claims):
-    scores = [Scores.of(Path(f"{number}.h5"), result) for number, result in enumerate(all_results())]
-    verdicts = check(claims, game_evidence(scores, 50, 0), ["written", "released"], "miniature")
+    verdicts = check(claims, made_resampled(50).games, STANDS_FOR, ["written", "released"], "miniature")
     played = verdicts[verdicts["model"].isin(["dialog", "round"])]
     assert not played["reason"].str.startswith("not played").any()
     assert (played["low"] <= played["high"]).all()
@@ -240,21 +237,73 @@ def test_a_typo_in_the_claims_is_refused(column, value, message, tmp_path):
         read_claims(tmp_path / "claims.csv")
 
 
-def test_verdicts_are_read_as_they_were_written_and_shown(claims, tmp_path):
-    verdicts = check(claims, published_evidence(), ["written"], "miniature")
-    assert list(verdicts.columns) == list(VERDICTS)
-    verdicts.to_csv(tmp_path / "claims.csv", index=False)
-    read = read_verdicts(tmp_path / "claims.csv")
-    assert read["ours"].to_numpy() == pytest.approx(verdicts["ours"].to_numpy(), nan_ok=True)
-    read.loc[0, "statement"] = "<i>&"
-    page = claims_to_html(read, "miniature", "a note")
+def test_evidence_is_of_games_cells_dialogs_and_single_dialogs():
+    """Under every reading, but for single dialogs, which have one."""
+    ranks = np.arange(22.0).reshape(2, 11)
+    manual = made_result(ranks, condition="figure_2", reading="released", title="T")
+    found = all_evidence(made_resampled(20), PUBLISHED, {"train_exactly_yes_no": 0.25}, [manual])
+    assert {key[0] for key in found} == {"dialog", "round", "paper", "dialogs", "manual"}
+    for reading in ("written", "released"):
+        assert found["dialogs", reading, "train-exactly"].tolist() == [[25], [25]]
+        assert found["paper", reading, "gap-Questions"][:, 10].tolist() == [3, 3]
+        assert found["dialog", reading, "none"].shape == (21, 11)
+    # A result counts the candidates that are nearer, the paper from 1.
+    assert found["manual", "released", "figure_2-changed"].tolist() == [(ranks[1] + 1).tolist()] * 2
+    assert ("manual", "written", "figure_2-changed") not in found
+
+
+def test_verdicts_are_shown(claims):
+    verdicts = check(claims, published_evidence(), STANDS_FOR, ["written"], "miniature")
+    assert list(verdicts.columns) == [*CLAIMS, *FOUND]
+    verdicts.loc[0, "statement"] = "<i>&"
+    table = claims_table(verdicts, "miniature", "a size")
+    page = table.html()
     assert "&lt;i&gt;&amp;" in page
     assert page.count('scope="row"') == len(claims)
     assert "<b>0.4</b><small>[0.4, 0.4]</small>" in page
-    lines = claims_to_markdown(read, "a note").splitlines()
+    assert "a size" in page
+    lines = table.markdown().splitlines()
     assert len([line for line in lines if line.startswith("|")]) == 2 + len(claims)
     (image,) = [line for line in lines if line.startswith("| Replacing images by noise")]
     assert [cell.strip() for cell in image.split("|")[3:-1]] == [
-        "0.4", "−0.1 to 0.9", "0.4 [0.4, 0.4]", "not comparable: for visdial only"
+        "dialog", "0.4", "−0.1 to 0.9", "0.4 [0.4, 0.4]", "not comparable: for visdial only"
     ]  # fmt: skip
-    assert {"above 0", "below 0.3", "below 500"} <= {line.split("|")[4].strip() for line in lines if "|" in line}
+    assert {"above 0", "below 0.3", "below 500"} <= {line.split("|")[5].strip() for line in lines if "|" in line}
+    assert {line.split("|")[3].strip() for line in lines if "|" in line} >= {
+        "the dialogs",
+        "the paper",
+        "single dialogs",
+    }
+
+
+def test_a_claim_is_judged_for_each_model_that_stands_for_its_own(claims):
+    """One falls with the caption, the other does not; only the paper's model is named in the claims."""
+    claims = claims[claims["claim"].isin(["caption-never-fully", "negation-worse", "answer-gap-cells"])]
+    names = {"none": 90.0, "caption-p1": 50.0}
+    evidence = {("w1", "written", name): np.full((3, 11), level) for name, level in names.items()}
+    evidence |= {("w10", "written", name): np.full((3, 11), 90.0) for name in names}
+    evidence |= {("paper", "written", name): drawn for name, drawn in paper_evidence(PUBLISHED).items()}
+    verdicts = check(claims, evidence, {"dialog": ("w1", "w10")}, ["written"], "miniature")
+    assert verdicts[["claim", "model", "verdict"]].to_numpy().tolist() == [
+        ["caption-never-fully", "w1", "reproduced"],
+        ["caption-never-fully", "w10", "not reproduced"],
+        ["negation-worse", "round", "not comparable"],
+        ["answer-gap-cells", "paper", "not reproduced"],
+    ]
+    assert len(claims_table(verdicts, "miniature", "").blocks[0].rows) == 4
+    assert reproduced(verdicts) == [
+        ("written, model w1", 1, 1),
+        ("written, model w10", 0, 1),
+        ("written, model round", 0, 0),
+        ("written, the paper", 0, 1),
+    ]
+
+
+def test_reproduced_claims_are_counted_by_reading():
+    said = {"written": ("reproduced", "not reproduced", "not comparable"), "released": ("not comparable",) * 3}
+    lines = [
+        {"claim": f"c{at}", "model": "m", "reading": reading, "verdict": verdict}
+        for reading, verdicts in said.items()
+        for at, verdict in enumerate(verdicts)
+    ]
+    assert reproduced(pd.DataFrame(lines)) == [("written", 1, 2), ("released", 0, 0)]

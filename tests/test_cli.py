@@ -12,13 +12,14 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from project import ROOT
 
 from cooperation.cli import COMMANDS, main
-from cooperation.commands.play import read_conditions
-from cooperation.conditions import Condition
-from cooperation.files import InputError, write_text, written_whole
-from cooperation.models import Training
-from cooperation.settings import add_flags, flags, from_flags, setting
+from cooperation.commands.play import read_chosen
+from cooperation.config.conditions import Condition, Playing, read_condition
+from cooperation.config.training import Training
+from cooperation.io.files import InputError, write_text, written_whole
+from cooperation.io.settings import add_flags, flags, from_flags, setting
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Everything:
 
 @pytest.mark.parametrize(
     "settings",
-    [Everything(), Everything(-4, 1e-9, "b"), Training(seed=5), Condition(channel="answer", p=0.1, start=3)],
+    [Everything(), Everything(-4, 1e-9, "b"), Training(seed=5), Playing(candidates=7)],
 )
 def test_flags_say_all_settings(settings):
     parser = argparse.ArgumentParser()
@@ -63,7 +64,7 @@ def run(*words, **options):
     return subprocess.run(command, check=False, capture_output=True, text=True, **options)
 
 
-def test_garbage_is_collected_when_a_step_begins_but_not_while_it_is_imported(monkeypatch):
+def test_garbage_is_collected_while_a_command_runs_but_not_while_it_is_imported(monkeypatch):
     collecting = []
     command = SimpleNamespace(add_arguments=id, run=lambda _: collecting.append(gc.isenabled()))
 
@@ -73,7 +74,7 @@ def test_garbage_is_collected_when_a_step_begins_but_not_while_it_is_imported(mo
         return command
 
     monkeypatch.setattr("cooperation.cli.import_module", imported)
-    monkeypatch.setattr(sys, "argv", ["cooperation", "table"])
+    monkeypatch.setattr(sys, "argv", ["cooperation", "report"])
     main()
     assert collecting == [False, True]
     assert gc.get_freeze_count() > 0
@@ -89,30 +90,59 @@ def test_bad_input_is_one_line_and_2(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def chosen(words, model="round"):
+    """The conditions that `--condition` with each of these words stands for, for a model of the shipped settings."""
+    arguments = argparse.Namespace(condition=words, config=ROOT / "config.yaml", dataset="unnamed", checkpoint=None)
+    return read_chosen(arguments, SimpleNamespace(attributes={"model": model}, checkpoint=None))
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["x={channel: caption, p: 2}"], "2 is no probability"),
-        (["x={start: 0}"], "unknown '0'"),
+        (
+            ["x={channel: caption, kind: replace, p: 2}"],
+            "p: 2.0 is out of bounds; choose a number above 0 and at most 1",
+        ),
+        (["x={start: 0}"], "--condition x: start: 0 is out of bounds; choose a number at least 1"),
+        (["x={start: 2}"], "--condition x: start: 2, but nothing is perturbed"),
         (["x={chanel: image}"], "unknown 'chanel'; choose from channel"),
+        (["x={channel: image}"], "--condition x: {channel: image} is now written {channel: image, kind: noise}"),
+        (["x={channel: answer, kind: first-word, p: 0.2}"], "unknown 'first-word'; choose from drop, negate, replace"),
         (["x={channel"], "--condition x: not YAML (while parsing"),
         (["x={p: 2020-13-45}"], "--condition x: not YAML (month must be in 1..12); correct it"),
         (["x=" + "[" * 10_000], "--condition x: not YAML (maximum recursion"),
-        (["x"], "None has no keys"),
+        (["x="], "None has no keys"),
+        (["x"], "--condition x: unknown 'x'; choose from none, negation-from1, negation-from2"),
         (["../x={}"], "no name for a condition"),
-        (["x={}", "x={channel: image}"], "'x' is there twice"),
+        (["x={}", "x={channel: image, kind: noise}"], "'x' is there twice"),
+        (["x={}", "X={channel: image, kind: noise}"], "'x' and 'X' differ in case alone"),
+        (["none={channel: image, kind: noise}"], "'none' is the baseline of all others"),
     ],
 )
 def test_bad_conditions_are_bad_input(words, said):
     with pytest.raises(InputError) as error:
-        read_conditions(words)
+        chosen(words)
     assert said in str(error.value)
     assert "\n" not in str(error.value)
 
 
 def test_conditions_are_read_as_in_the_configuration():
-    found = read_conditions(["late={channel: image, start: 5}", 'none={"p": 1}'])
-    assert found == {"late": Condition(channel="image", start=5), "none": Condition()}
+    found = chosen(["late={channel: image, kind: noise, start: 5}", 'none={"facts": "reading"}'])
+    assert found == {
+        "late": read_condition({"channel": "image", "kind": "noise", "start": 5}, "late"),
+        "none": Condition(),
+    }
+    assert found["late"].start == 5
+
+
+def test_conditions_of_the_settings_stand_beside_ones_own():
+    own = "late={channel: image, kind: noise, start: 5}"
+    assert list(chosen(["negation-from4", own, "none"])) == ["negation-from4", "late", "none"]
+    stated = {"channel": "answer", "kind": "negate", "start": 4}
+    assert chosen(["negation-from4"]) == {"negation-from4": read_condition(stated, "config.yaml")}
+    assert list(chosen([])) == ["none", *(f"negation-from{start}" for start in (1, 2, 4, 6, 8))]
+    with pytest.raises(InputError, match=r"config\.yaml: conditions: unknown 'w9'; choose from dialog, round"):
+        chosen([], "w9")
 
 
 def test_ctrl_c_while_a_command_is_imported_is_one_line(monkeypatch, capsys):
@@ -175,53 +205,31 @@ def test_a_pipe_that_breaks_elsewhere_is_a_bug(monkeypatch, tmp_path):
         raise BrokenPipeError
 
     monkeypatch.setattr("cooperation.cli.import_module", lambda _: SimpleNamespace(add_arguments=id, run=broken))
-    monkeypatch.setattr(sys, "argv", ["cooperation", "table"])
+    monkeypatch.setattr(sys, "argv", ["cooperation", "report"])
     with (tmp_path / "log").open("w") as log:
         monkeypatch.setattr(sys, "stdout", log)
         with pytest.raises(BrokenPipeError):
             main()
 
 
-@pytest.fixture
-def steps(monkeypatch):
-    """Stands in for all commands' modules: each does nothing but say that it ran, or fails if it is `confirm`."""
-    done = []
-
-    def run(arguments):
-        if arguments.command == "confirm":
-            raise InputError("no")
-        done.append((arguments.command, arguments.number))
-
-    command = SimpleNamespace(add_arguments=lambda parser: parser.add_argument("number", type=int), run=run)
-    monkeypatch.setattr("cooperation.cli.import_module", lambda _: command)
-    return done
-
-
-def test_several_steps_run_one_after_another(steps, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["cooperation", "table", "1", "then", "figure", "2", "then", "table", "3"])
-    main()
-    assert steps == [("table", 1), ("figure", 2), ("table", 3)]
-
-
 @pytest.mark.parametrize(
-    ("words", "done", "said"),
+    ("words", "said"),
     [
-        ("table 1 then confirm 2 then table 3", [("table", 1)], "cooperation confirm, step 2 of 3: no\n"),
-        ("table 1 then figure x", [], "invalid int value: 'x'"),
-        ("table 1 then nothing", [], "invalid choice: 'nothing'"),
-        ("table 1 then", [], "cooperation: a command is missing before or after 'then'"),
-        ("then table 1", [], "cooperation: a command is missing before or after 'then'"),
+        (["report", "x"], "cooperation report: error: argument number: invalid int value: 'x'"),
+        (["nothing", "1"], "cooperation: error: argument COMMAND: invalid choice: 'nothing'"),
+        ([], "cooperation: error: the following arguments are required: COMMAND"),
     ],
 )
-def test_a_step_that_fails_is_the_last_and_words_are_read_before_the_first(
-    steps, monkeypatch, capsys, words, done, said
-):
-    monkeypatch.setattr(sys, "argv", ["cooperation", *words.split()])
+def test_words_are_read_before_anything_is_done(monkeypatch, capsys, words, said):
+    done = []
+    command = SimpleNamespace(add_arguments=lambda parser: parser.add_argument("number", type=int), run=done.append)
+    monkeypatch.setattr("cooperation.cli.import_module", lambda _: command)
+    monkeypatch.setattr(sys, "argv", ["cooperation", *words])
     with pytest.raises(SystemExit) as stop:
         main()
     assert stop.value.code == 2
     assert said in capsys.readouterr().err
-    assert steps == done
+    assert done == []
 
 
 def test_files_appear_whole_or_not_at_all(tmp_path):

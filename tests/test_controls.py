@@ -1,5 +1,6 @@
-"""Known answers: how they are judged, and the scripted bots' own."""
+"""Known ground truth: how expectations are judged, and those of the scripted bots."""
 
+import argparse
 import subprocess
 import sys
 from pathlib import Path
@@ -7,15 +8,25 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from fakes import made_scores
+import yaml
+from fakes import made_result, made_scores
 
 from cooperation.commands import confirm as command
-from cooperation.conditions import ORACLE_CONDITIONS
-from cooperation.files import InputError
-from cooperation.games.oracle import play_oracles
-from cooperation.reports.controls import EXPECTED, complaints, confront, judge, printed, read_expected, read_found
-from cooperation.reports.statistics import Scores
-from cooperation.reports.tables import write_simple
+from cooperation.commands import controls as controls_command
+from cooperation.config.conditions import ORACLE_CONDITIONS
+from cooperation.evaluation.oracle import play_oracles
+from cooperation.evaluation.results import write_result
+from cooperation.io.files import InputError
+from cooperation.reports.controls import (
+    EXPECTED,
+    compare,
+    controls_table,
+    failures,
+    judge,
+    read_expected,
+    resample_worlds,
+)
+from cooperation.reports.scores import Scores
 
 SHIPPED = Path(__file__).parents[1] / "workflow" / "controls.csv"
 NONE = float("nan")
@@ -54,57 +65,97 @@ def scores(dataset="w", gap=20):
     return [made_scores(ranks, **names), made_scores(ranks + gap, condition="image", **names)]
 
 
+def compared(expected, played, resamples=100):
+    return compare(expected, resample_worlds(played, resamples, 0))
+
+
 def test_each_world_by_itself():
     both = [*scores("w", 20), *scores("v", 5)]
     expected = pd.concat([expectation(), expectation(world="v"), expectation(quantity="level", conditions="image")])
-    found = confront(expected, both, 100, 0)
+    found = compared(expected, both)
     assert found["found"].tolist() == pytest.approx([20, 5, 69.5])
     assert found["holds"].tolist() == [True, False, True]
-    assert complaints(found) == ["v: it falls: expected at least 15.0, found 5.0 [5.0, 5.0]"]
-    assert printed(found)["Holds"].tolist() == ["yes", "NO", "yes"]
+    assert failures(found) == ["v, model dialog: it falls: expected at least 15.0, found 5.0 [5.0, 5.0]"]
+    (block,) = controls_table(found, "").blocks
+    assert [row[-1].text for row in block.rows] == ["yes", "NO", "yes"]
 
 
-@pytest.mark.parametrize("other", [{"model": "round"}, {"reading": "released"}])
-def test_a_world_of_several_models_or_readings_is_refused(other):
-    again = [made_scores(np.full((30, 11), 40.0), "b.h5", dataset="w", condition="none", **other)]
-    with pytest.raises(InputError, match=r"b\.h5: model .* give those of one model and reading"):
-        confront(expectation(), [*scores(), *again], 10, 0)
+def test_a_world_of_several_readings_is_refused():
+    again = [made_scores(np.full((30, 11), 40.0), "b.h5", dataset="w", condition="none", reading="released")]
+    with pytest.raises(
+        InputError, match=r"b\.h5: played as released, but x\.h5 as written; give results of one reading"
+    ):
+        compared(expectation(), [*scores(), *again])
     # Another world may be played by others.
-    away = [made_scores(score.percentiles, dataset="v", condition=score.condition, **other) for score in scores()]
-    assert confront(expectation(), [*scores(), *away], 10, 0)["holds"].all()
+    away = [
+        made_scores(score.percentiles, dataset="v", condition=score.condition, reading="released") for score in scores()
+    ]
+    assert compared(expectation(), [*scores(), *away])["holds"].all()
+
+
+def test_each_model_of_a_world_is_judged():
+    """But for one that did not play what the expectation is about."""
+    ranks = np.full((30, 11), 10.0)
+    others = [
+        made_scores(ranks, dataset="w", model="w1"),
+        made_scores(ranks + 3, dataset="w", model="w1", condition="image"),
+    ]
+    others.append(made_scores(ranks, dataset="w", model="round"))
+    found = compared(expectation(), [*scores(), *others])
+    assert found[["model", "holds"]].to_numpy().tolist() == [["dialog", True], ["w1", False]]
+    assert found["found"].tolist() == pytest.approx([20, 3])
 
 
 def test_what_is_expected_of_a_condition_that_was_not_played_is_an_error():
     with pytest.raises(InputError, match=r"w: no result of the condition 'answer'"):
-        confront(expectation(conditions="none answer"), scores(), 10, 0)
+        compared(expectation(conditions="none answer"), scores())
 
 
-def test_the_command_fails_with_a_line_for_each(tmp_path):
-    found = confront(pd.concat([expectation(), expectation(statement="it rises", at_least=30.0)]), scores(), 100, 0)
-    path = tmp_path / "controls.csv"
-    write_simple([path], found, printed(found), "t", "")
-    assert read_found(path)["holds"].tolist() == [True, False]
+@pytest.fixture
+def confirm(tmp_path):
+    """Run `cooperation confirm` on results of a world whose unperturbed games have an MPR of 89.5, given bounds."""
+    results, config = tmp_path / "results", yaml.safe_load((SHIPPED.parents[1] / "config.yaml").read_text())
+    config["controls"] = {"worlds": ["nothing"], "conditions": {"dialog": {"none": {}}}}
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(config))
+    ranks = np.full((30, 11), 10.0)
+    write_result(results / "nothing" / "dialog-seed1" / "written" / "none.h5", made_result(ranks, dataset="nothing"))
+    for name in ORACLE_CONDITIONS:
+        made = made_result(ranks, "scripted", dataset="scripted", condition=name)
+        write_result(results / "scripted" / f"{name}.h5", made)
+
+    def words(*lines):
+        expected = tmp_path / "expected.csv"
+        expected.write_text("\n".join([",".join(EXPECTED), *(f"nothing,{line}" for line in lines), ""]))
+        files = ["--config", tmp_path / "config.yaml", "--results", results, "--expected", expected]
+        return [str(word) for word in (*files, "--resamples", "20")]
+
+    return words
+
+
+def run_command(command, words):
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    command.run(parser.parse_args(words))
+
+
+def test_the_command_fails_with_a_line_for_each(confirm):
+    words = confirm("it holds,level,none,10,80,90", "it rises,level,none,10,95,")
     done = subprocess.run(
-        [sys.executable, "-m", "cooperation", "confirm", str(path)], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "cooperation", "confirm", *words], capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
-    assert done.stderr.splitlines() == [
-        "w: it rises: expected at least 30.0, found 20.0 [20.0, 20.0]",
-        f"cooperation confirm: {path}: 1 of 2 expectations do not hold",
-    ]
+    *_, said, last = done.stderr.splitlines()
+    assert said == "nothing, model dialog: it rises: expected at least 95.0, found 89.5 [89.5, 89.5]"
+    assert last == f"cooperation confirm: {words[5]}: 1 of 2 expectations do not hold"
 
 
-def test_where_nothing_is_expected_nothing_holds(tmp_path):
-    found = confront(expectation(), scores(), 100, 0)[:0]
-    write_simple([tmp_path / "c.csv"], found, printed(found), "t", "")
-    with pytest.raises(InputError, match=r"c\.csv: nothing is expected"):
-        command.run(type("A", (), {"found": tmp_path / "c.csv"}))
+def test_where_nothing_is_expected_nothing_holds(confirm):
+    with pytest.raises(InputError, match=r"expected\.csv: nothing is expected"):
+        run_command(command, confirm())
 
 
-def test_the_command_is_content_where_all_hold(tmp_path, capsys):
-    found = confront(expectation(), scores(), 100, 0)
-    write_simple([tmp_path / "c.csv"], found, printed(found), "t", "")
-    command.run(type("A", (), {"found": tmp_path / "c.csv"}))
+def test_the_command_is_content_where_all_hold(confirm, capsys):
+    run_command(command, confirm("it holds,level,none,10,80,90"))
     assert capsys.readouterr().out == "all 1 expectations hold\n"
 
 
@@ -130,12 +181,23 @@ def test_a_bound_is_enough(tmp_path, bounds):
     assert len(read_expected(with_bounds(tmp_path / "c.csv", bounds))) == 1
 
 
-def test_simple_tables_escape_and_refuse(tmp_path):
-    frame = pd.DataFrame({"a": ["<b>"]})
-    write_simple([tmp_path / "x.html"], frame, frame, "T", "")
-    assert "&lt;b&gt;" in (tmp_path / "x.html").read_text()
-    with pytest.raises(InputError, match=r"x\.pdf: unknown ending; choose \.csv, \.md or \.html"):
-        write_simple([tmp_path / "x.pdf"], frame, frame, "T", "")
+def test_the_table_is_of_words(tmp_path):
+    found = compared(expectation(statement="<b>"), scores())
+    table = controls_table(found, "w: 30 queries.")
+    assert "&lt;b&gt;" in table.html()
+    assert "| w       | dialog  | <b>        | at least 15.0 | 20.0 [20.0, 20.0] | yes     |" in table.markdown()
+    assert "w: 30 queries." in table.markdown()
+    with pytest.raises(InputError, match=r"x\.pdf: unknown ending; choose \.csv, \.md, \.tex or \.html"):
+        table.write([tmp_path / "x.pdf"])
+
+
+def test_the_command_reads_what_the_settings_say(confirm, tmp_path):
+    """The worlds' games by their settings and the scripted bots', where the rules put them."""
+    words = confirm("x,level,none,10,80,90")
+    run_command(controls_command, [*words, "--out", str(tmp_path / "c.csv"), str(tmp_path / "c.md")])
+    found = pd.read_csv(tmp_path / "c.csv")
+    assert found[["world", "model", "found", "holds"]].to_numpy().tolist() == [["nothing", "dialog", 89.5, True]]
+    assert "nothing: 30 queries × 100 candidates" in (tmp_path / "c.md").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -148,12 +210,12 @@ def test_the_oracles_score_what_they_must(oracles):
     expected = expected[expected["world"] == "scripted"]
     assert set(" ".join(expected["conditions"]).split()) == set(ORACLE_CONDITIONS)
     played = [Scores.of(Path(name), result) for name, result in oracles.items()]
-    assert complaints(confront(expected, played, 100, 0)) == []
+    assert failures(compared(expected, played)) == []
 
 
-def test_every_intervention_tampers_with_what_it_says(oracles):
+def test_every_intervention_perturbs_what_it_says(oracles):
     for name, condition in ORACLE_CONDITIONS.items():
-        said = oracles[name].tampered_messages
+        said = oracles[name].perturbed_messages
         assert (said[0] > 0) == (condition.channel == "caption")
         assert (said[1:] > 0).all() == (condition.channel not in ("none", "caption"))
         assert said.max() <= 128
@@ -168,10 +230,9 @@ def test_an_oracles_question_that_is_replaced_is_not_answered(oracles):
 
 
 def test_shipped_expectations_are_about_the_shipped_worlds():
-    import yaml
-
     config = yaml.safe_load((SHIPPED.parents[1] / "config.yaml").read_text())
     expected = read_expected(SHIPPED)
     assert set(expected["world"]) == {*config["controls"]["worlds"], "scripted"}
     trained = expected[expected["world"] != "scripted"]
-    assert set(" ".join(trained["conditions"]).split()) <= set(config["controls"]["conditions"])
+    for conditions in config["controls"]["conditions"].values():
+        assert set(" ".join(trained["conditions"]).split()) <= set(conditions)

@@ -7,10 +7,12 @@ import pytest
 from small_files import authors_arrays, document, write_authors_files, write_json
 
 from cooperation.cli import main
+from cooperation.data.store import read_vocabulary
+from cooperation.io.hdf5 import read_attributes
 from cooperation.reports.claims import read_claims
-from cooperation.reports.corpus import STATISTICS, describe, read_statistics, view
+from cooperation.reports.corpus import STATISTICS, describe, statistics_table
 
-CLAIMS = Path(__file__).parents[1] / "paper" / "claims.csv"
+CLAIMS = read_claims(Path(__file__).parents[1] / "paper" / "claims.csv")
 
 
 def run(monkeypatch, *words):
@@ -18,23 +20,31 @@ def run(monkeypatch, *words):
     main()
 
 
+def described(path):
+    return describe(read_attributes(path), len(read_vocabulary(path).words), CLAIMS)
+
+
+def printed(found):
+    """Statistic → the texts of its row."""
+    (block,) = statistics_table(found, "x").blocks
+    return {label.text: [cell.text for cell in cells] for label, *cells in block.rows}
+
+
 @pytest.fixture
 def made(tmp_path, monkeypatch):
-    """Statistics of two training dialogs and one of validation, in all three formats."""
+    """Statistics of two training dialogs and one of validation."""
     train, val = document("train", (7, 3)), document("val", (5,))
     train["data"]["questions"][0] = " ".join(["long"] * 30)
     val["data"]["answers"][2] = ""
     for name, content in (("t", train), ("v", val)):
         write_json(tmp_path / f"{name}.json", content)
     files = ["--train", tmp_path / "t.json", "--val", tmp_path / "v.json", "--out", tmp_path / "d.h5"]
-    run(monkeypatch, "encode", *files, "--threshold", 2)
-    outs = [tmp_path / f"statistics.{ending}" for ending in ("csv", "md", "html")]
-    run(monkeypatch, "corpus", "--dialogs", tmp_path / "d.h5", "--claims", CLAIMS, "--dataset", "x", "--out", *outs)
-    return tmp_path
+    run(monkeypatch, "encode", "visdial", *files, "--threshold", 2)
+    return described(tmp_path / "d.h5")
 
 
 def test_what_is_counted(made):
-    found = read_statistics(made / "statistics.csv").set_index("statistic")
+    found = made.set_index("statistic")
     lines = {name: tuple(row) for name, row in zip(found.index, found[["train", "val"]].to_numpy(), strict=True)}
     assert lines["Dialogs read"] == lines["Dialogs kept"] == (2, 1)
     assert lines["Dialogs refused"] == (0, 0)
@@ -51,7 +61,7 @@ def test_what_is_counted(made):
 
 
 def test_the_papers_numbers_stand_beside(made):
-    found = read_statistics(made / "statistics.csv").set_index("statistic")
+    found = made.set_index("statistic")
     for name in ("Answers that are exactly yes or no", "Answers that begin with yes or no"):
         assert tuple(found.loc[name, ["paper_train", "paper_val"]]) == (37, 45)
     others = found[~found.index.str.startswith("Answers that")]
@@ -59,11 +69,12 @@ def test_the_papers_numbers_stand_beside(made):
 
 
 def test_they_are_printed_with_their_units(made):
-    text = (made / "statistics.md").read_text()
+    table = statistics_table(made, "x")
+    text = table.markdown()
     assert "The dialogs of “x”" in text
     assert re.search(r"\| Answers that are exactly yes or no +\| +40\.0 % \| +40\.0 % \| +37\.0 % \| +45\.0 % \|", text)
     assert re.search(r"\| Mean length of captions +\| +5\.00 tokens \|", text)
-    page = (made / "statistics.html").read_text()
+    page = table.html()
     assert '<th scope="row">Questions cut at the longest length</th><td>8</td><td>0</td><td>–</td><td>–</td>' in page
     assert page.count("<tr>") == len(STATISTICS) + 1
 
@@ -73,24 +84,16 @@ def test_what_the_authors_files_do_not_tell_stays_open(tmp_path, monkeypatch):
     write_authors_files(tmp_path, data, {"images_train": [[1.0]] * 3, "images_val": [[1.0]] * 2})
     names = {"data": "visdial_data.h5", "params": "visdial_params.json", "images": "data_img.h5"}
     flags = [word for name, file in names.items() for word in (f"--{name}", tmp_path / file)]
-    run(monkeypatch, "adopt", *flags, "--out", tmp_path / "d.h5")
-    csv = tmp_path / "s.csv"
-    run(monkeypatch, "corpus", "--dialogs", tmp_path / "d.h5", "--claims", CLAIMS, "--dataset", "x", "--out", csv)
-    printed = {row["statistic"]: row for row in view(read_statistics(csv))}
-    assert printed["Answers cut at the longest length"]["train"] == "–"
-    assert printed["Answers that are exactly yes or no"]["val"] == "90.0 %"
-    assert printed["Rounds"]["train"] == "30"
+    run(monkeypatch, "encode", "authors", *flags, "--out", tmp_path / "d.h5")
+    found = printed(described(tmp_path / "d.h5"))
+    assert found["Answers cut at the longest length"][0] == "–"
+    assert found["Answers that are exactly yes or no"][1] == "90.0 %"
+    assert found["Rounds"][0] == "30"
 
 
 def test_large_numbers_can_be_read():
     counts = {"train_kept": 82_783, "train_tokens": 0}
-    printed = {row["statistic"]: row["train"] for row in view(describe(counts, 8_845, read_claims(CLAIMS)))}
-    assert (printed["Dialogs kept"], printed["Rounds"]) == ("82,783", "827,830")
-    assert printed["Words in the vocabulary, UNK included"] == "8,845"
-    assert printed["Tokens that are UNK"] == "–"
-
-
-def test_another_ending_is_refused(made, monkeypatch, capsys):
-    with pytest.raises(SystemExit):
-        run(monkeypatch, "corpus", "--dialogs", made / "d.h5", "--claims", CLAIMS, "--dataset", "x", "--out", "x.pdf")
-    assert "x.pdf: unknown ending" in capsys.readouterr().err
+    found = {name: texts[0] for name, texts in printed(describe(counts, 8_845, CLAIMS)).items()}
+    assert (found["Dialogs kept"], found["Rounds"]) == ("82,783", "827,830")
+    assert found["Words in the vocabulary, UNK included"] == "8,845"
+    assert found["Tokens that are UNK"] == "–"

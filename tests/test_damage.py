@@ -10,27 +10,37 @@ import json
 import re
 import shutil
 import sys
-from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 import torch
-from fakes import made_result, made_summary
-from small_files import album, authors_arrays, document, jpeg, picture, write_authors_files, write_json, write_zip
+import yaml
+from fakes import ROOT, STANDS_FOR, made_config, made_result, made_summary
+from small_files import (
+    album,
+    authors_arrays,
+    document,
+    jpeg,
+    made_of,
+    picture,
+    write_authors_files,
+    write_json,
+    write_zip,
+)
 from torch import nn
 
-from cooperation import configuration
 from cooperation.bots.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
-from cooperation.bots.training import School
+from cooperation.bots.training import Trainer
 from cooperation.cli import main
-from cooperation.commands.check import _settings
+from cooperation.commands.settings import read_settings
+from cooperation.config.training import Sizes, Training
 from cooperation.data import archives, vgg
 from cooperation.data.archives import picture_names, read_member
-from cooperation.data.authors import read_data, read_params
-from cooperation.data.hdf5 import opened, read_attributes
 from cooperation.data.pictures import decode
+from cooperation.data.readers.authors import read_data, read_params
+from cooperation.data.readers.visdial import read_visdial
 from cooperation.data.store import (
     Dialogs,
     FeatureParts,
@@ -42,21 +52,21 @@ from cooperation.data.store import (
     write_dialogs,
     write_features,
 )
-from cooperation.data.visdial import read_visdial
-from cooperation.files import InputError
-from cooperation.games.results import read_ranks, read_result, write_result
-from cooperation.messages import Messages
-from cooperation.method.manual import read_manual
-from cooperation.models import Sizes, Training
-from cooperation.reports.claims import check, game_evidence, read_claims
-from cooperation.reports.controls import confront, read_expected
-from cooperation.reports.figures import lines_of
-from cooperation.reports.paper import read_published
-from cooperation.reports.statistics import Scores, read_summary
+from cooperation.evaluation.manual import read_manual
+from cooperation.evaluation.oracle import play_oracles
+from cooperation.evaluation.results import read_ranks, read_result, write_result
+from cooperation.game.messages import Messages
+from cooperation.game.vocabulary import Vocabulary
+from cooperation.io.files import InputError
+from cooperation.io.hdf5 import opened, read_attributes
+from cooperation.reports.claims import all_evidence, check, read_claims
+from cooperation.reports.controls import compare as compare_worlds
+from cooperation.reports.controls import read_expected
+from cooperation.reports.paper import read_figures, read_published
+from cooperation.reports.scores import Scores
+from cooperation.reports.statistics import resample
 from cooperation.reports.tables import compare
-from cooperation.text import Vocabulary
 
-ROOT = Path(__file__).parent.parent
 CASES = 40
 """Damages of each kind of file: half are cut short, half are overwritten."""
 CPU = torch.device("cpu")
@@ -91,11 +101,11 @@ def features():
 
 def bots():
     torch.manual_seed(1)
-    return QuestionerNetwork(VOCABULARY.size, 5, SIZES), AnswererNetwork(VOCABULARY.size, 5, SIZES)
+    return QuestionerNetwork(VOCABULARY.size, 40, SIZES), AnswererNetwork(VOCABULARY.size, 40, SIZES)
 
 
-def school():
-    return School(*bots(), Training(epochs=1), "subject")
+def trainer():
+    return Trainer(*bots(), Training(epochs=1), "subject")
 
 
 def said(messages):
@@ -107,9 +117,9 @@ def write_kinds(folder):
     write_dialogs(folder / "dialogs.h5", VOCABULARY, {"train": dialogs(), "val": dialogs()}, {"train_read": 3})
     write_features(folder / "features.h5", {"train": features(), "val": features()}, {"layer": "fc7", "length": 1.0})
     write_result(folder / "result.h5", made_result(np.arange(33).reshape(3, 11)))
-    trained = Checkpoint(*bots(), VOCABULARY, IDS, SIZES, {"regime": "dialog", "seed": 1}, {"device": "cpu"})
-    save_checkpoint(folder / "bots.safetensors", trained)
-    school().save(folder / "bots.progress.safetensors")
+    about = {"regime": "dialog", "seed": 1}, made_of(folder), {"device": "cpu"}
+    save_checkpoint(folder / "bots.safetensors", Checkpoint(*bots(), VOCABULARY, IDS + 1, SIZES, *about))
+    trainer().save(folder / "bots.progress.safetensors")
     write_zip(folder / "visdial.zip", {"visdial.json": json.dumps(document("val"))})
     album(folder / "val2014.zip", {image: jpeg(picture(image)) for image in IDS.tolist()})
     torch.manual_seed(1)
@@ -117,11 +127,25 @@ def write_kinds(folder):
     arrays = authors_arrays("train", [0, 1, 2]) | authors_arrays("val", [2, 0])
     images = {f"images_{split}": np.random.default_rng(2).random((3, 8), np.float32) for split in ("train", "val")}
     write_authors_files(folder, arrays, images)
-    made_summary(20).to_csv(folder / "mpr.csv", index=False)
-    for name in ("paper/claims.csv", "paper/published.csv", "workflow/controls.csv", "config.yaml"):
+    (folder / "paper").mkdir()
+    for name in ("claims.csv", "published.csv", "figures.csv"):
+        shutil.copy(ROOT / "paper" / name, folder / "paper")
+    for name in ("workflow/controls.csv", "config.yaml", "paper/manual/miniature/figure_2.yaml"):
         shutil.copy(ROOT / name, folder)
-    shutil.copy(ROOT / "paper/manual/miniature/figure_2.yaml", folder)
     write_json(folder / "visdial.json", document("val"))
+    write_reported(folder)
+
+
+def write_reported(folder):
+    """Settings and their results, and those of the scripted bots."""
+    conditions = {"none": {}, "caption-p1": {"channel": "caption", "kind": "replace"}}
+    settings = made_config(readings=["written"], conditions={"dialog": conditions})
+    (folder / "settings.yaml").write_text(yaml.safe_dump(settings))
+    for name in conditions:
+        result = made_result(np.arange(33).reshape(3, 11), condition=name)
+        write_result(folder / "results/miniature/dialog-seed1/written" / f"{name}.h5", result)
+    for name, result in play_oracles().items():
+        write_result(folder / "results/scripted" / f"{name}.h5", result)
 
 
 def whole_dialogs(path):
@@ -151,11 +175,11 @@ def checkpoint(path):
     states = [
         {key: value.numpy() for key, value in bot.state_dict().items()} for bot in (found.questioner, found.answerer)
     ]
-    return [states, list(found.vocabulary.words), found.image_ids, found.training, found.provenance]
+    return [states, list(found.vocabulary.words), found.image_ids, found.training, found.made_of, found.provenance]
 
 
 def progress(path):
-    trained = school()
+    trained = trainer()
     trained.load(path)
     return [{key: value.numpy() for key, value in trained.questioner.state_dict().items()}, trained.history]
 
@@ -167,7 +191,7 @@ def visdial(path):
 
 def pictures(path):
     # An archive stays open, but not the one of the last case.
-    archives._kept_open.cache_clear()
+    archives._open_archive.cache_clear()
     names = picture_names(path)
     rows_of(IDS, np.array(list(names)), path)
     return {image: np.asarray(decode(read_member(path, names[image]), f"{path}")) for image in IDS.tolist()}
@@ -187,35 +211,25 @@ def authors_images(path):
     return list(FeatureParts.of([path], "val").blocks())
 
 
-def summary(path):
-    found = read_summary(path)
-    compare(read_published(ROOT / "paper/published.csv"), found, 1)
-    lines_of(found, "1b")
-    return found.to_numpy().tolist()
-
-
 def claims(path):
     found = read_claims(path)
-    evidence = game_evidence([Scores.of(path, made_result(np.arange(33).reshape(3, 11)))], 5, 0)
-    check(found, evidence, ["written"], "miniature")
+    resampled = resample([Scores.of(path, made_result(np.arange(33).reshape(3, 11)))], 5)
+    evidence = all_evidence(resampled, read_published(ROOT / "paper/published.csv"), {"train_exactly_yes_no": 0.4}, [])
+    check(found, evidence, STANDS_FOR, ["written"], "miniature")
     return found.to_numpy().tolist()
 
 
 def published(path):
     found = read_published(path)
-    compare(found, made_summary(5), 2)
+    compare(found, made_summary(5), 2, STANDS_FOR)
     return found.to_numpy().tolist()
 
 
 def controls(path):
     found = read_expected(path)
     if found.empty:
-        confront(found, [], 5, 0)
+        compare_worlds(found, {})
     return found.to_numpy().tolist()
-
-
-def config(path):
-    return configuration.read(_settings(str(path)))
 
 
 # What notices every damage.
@@ -236,12 +250,13 @@ UNGUARDED = {
     "data_img.h5": authors_images,
     "visdial_params.json": read_params,
     "visdial.json": visdial,
-    "mpr.csv": summary,
-    "claims.csv": claims,
-    "published.csv": published,
+    "paper/claims.csv": claims,
+    "paper/published.csv": published,
+    "paper/figures.csv": read_figures,
     "controls.csv": controls,
     "figure_2.yaml": read_manual,
-    "config.yaml": config,
+    "config.yaml": read_settings,
+    "settings.yaml": read_settings,
 }
 
 
@@ -285,8 +300,7 @@ def complaint(read, path):
 @pytest.mark.parametrize("kind", [*GUARDED, *UNGUARDED])
 def test_damage_is_named_or_harmless(good, tmp_path, kind):
     read, name = {**GUARDED, **UNGUARDED}[kind], file_of(kind)
-    for file in good.iterdir():
-        shutil.copy(file, tmp_path)
+    shutil.copytree(good, tmp_path, dirs_exist_ok=True)
     path = tmp_path / name
     whole, raw = read(path), path.read_bytes()
     named = 0
@@ -299,8 +313,7 @@ def test_damage_is_named_or_harmless(good, tmp_path, kind):
         elif said is not None:
             named += 1
             assert "\n" not in said, (what, said)
-            # Settings are read from standard input too, so a mistake in them is named by its key.
-            assert name in said or name == "config.yaml", (what, said)
+            assert name in said, (what, said)
     # The damages are real: files that are cut short alone are half of the cases.
     assert named > CASES / 3
 
@@ -320,13 +333,13 @@ def test_what_the_machine_refuses_is_no_damage(good, monkeypatch, error, kind):
         raise error
 
     monkeypatch.setattr("cooperation.data.archives.ZipFile", fail)
-    monkeypatch.setattr("cooperation.data.hdf5.h5py.File", fail)
+    monkeypatch.setattr("cooperation.io.hdf5.h5py.File", fail)
     monkeypatch.setattr("cooperation.reports.paper.pd.read_csv", fail)
     monkeypatch.setattr("cooperation.bots.checkpoint.safe_open", fail)
     for read, name in (
         (read_visdial, "visdial.zip"),
         (read_dialogs, "dialogs.h5"),
-        (lambda path, _: read_published(path), "published.csv"),
+        (lambda path, _: read_published(path), "paper/published.csv"),
         (lambda path, _: load_checkpoint(path, CPU), "bots.safetensors"),
     ):
         with pytest.raises(kind) as caught:
@@ -384,34 +397,47 @@ def test_an_edited_result_is_noticed(good, tmp_path, changed):
         read_ranks(tmp_path / "result.h5")
 
 
-# Each file in braces is damaged, one at a time.
-COMMANDS = [
-    "play --checkpoint {bots.safetensors} --dialogs {dialogs.h5} --features {features.h5} --out new",
-    "intervene --checkpoint {bots.safetensors} --dialogs {dialogs.h5} --features features.h5 --manual {figure_2.yaml}",
-    "encode --train {visdial.zip} --val {visdial.zip} --out new.h5",
-    "extract --images {val2014.zip} --split val --weights {weights.pth} --out new.h5",
-    "normalise --train {features.h5} --val features.h5 --out new.h5",
-    "adopt --data {visdial_data.h5} --params {visdial_params.json} --images {data_img.h5} --out new.h5",
-    "summarise {result.h5} --resamples 5 --out new.csv",
-    "table 1 --summary {mpr.csv} --published {published.csv} --out new.md",
-    "claims {result.h5} --resamples 5 --claims {claims.csv} --published {published.csv} --out new.md",
-    "controls {result.h5} --resamples 5 --expected {controls.csv} --out new.md",
-    "corpus --dialogs {dialogs.h5} --claims {claims.csv} --dataset miniature --out new.md",
-    "check --config {config.yaml}",
-]
+BOTS = "--checkpoint {bots.safetensors} --dialogs {dialogs.h5} --features {features.h5}"
+REPORT = "report --config {settings.yaml} --results results/miniature --dialogs {dialogs.h5} --resamples 5 --out new"
+CONTROLS = "--config {settings.yaml} --results results --expected {controls.csv} --resamples 5"
+# Each file in braces is damaged, one at a time, and so are those that a command reads without being told so.
+COMMANDS = {
+    "train --dialogs {dialogs.h5} --features {features.h5} --hidden 4 --layers 1 --out new.safetensors": (),
+    f"play {BOTS} --config {{settings.yaml}} --out new": (),
+    f"intervene {BOTS} --manual {{figure_2.yaml}} --baseline {{result.h5}} --out new": (),
+    "encode visdial --train {visdial.zip} --val {visdial.zip} --out new.h5": (),
+    "encode authors --data {visdial_data.h5} --params {visdial_params.json} --images {data_img.h5} --out new.h5": (),
+    "extract --val {val2014.zip} --weights {weights.pth} --out new.h5": (),
+    "normalise {features.h5} --out new.h5": (),
+    "summarise {result.h5} --resamples 5 --out new.csv": (),
+    REPORT: (
+        "paper/claims.csv",
+        "paper/published.csv",
+        "paper/figures.csv",
+        "results/miniature/dialog-seed1/written/none.h5",
+    ),
+    f"controls {CONTROLS} --out new.md": ("results/scripted/none.h5",),
+    f"confirm {CONTROLS}": ("results/scripted/none.h5",),
+    "provenance {dialogs.h5} {bots.safetensors}": (),
+    "check --config {config.yaml}": (),
+}
 
 
 @pytest.mark.parametrize("share", [0, 0.3, 0.9])
 @pytest.mark.parametrize(
-    ("words", "name"), [(words, name) for words in COMMANDS for name in dict.fromkeys(re.findall(r"{(.*?)}", words))]
+    ("words", "name"),
+    [
+        (words, name)
+        for words, untold in COMMANDS.items()
+        for name in (*dict.fromkeys(re.findall(r"{(.*?)}", words)), *untold)
+    ],
 )
 def test_commands_say_in_one_line_what_is_cut_short(good, tmp_path, monkeypatch, capsys, words, name, share):
-    for file in good.iterdir():
-        shutil.copy(file, tmp_path)
+    shutil.copytree(good, tmp_path, dirs_exist_ok=True)
     raw = (tmp_path / name).read_bytes()
     (tmp_path / name).write_bytes(raw[: int(len(raw) * share)])
-    archives._kept_open.cache_clear()
-    before = {file.name for file in tmp_path.iterdir()}
+    archives._open_archive.cache_clear()
+    before = set(tmp_path.rglob("*"))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["cooperation", *words.replace("{", "").replace("}", "").split()])
     try:
@@ -427,4 +453,4 @@ def test_commands_say_in_one_line_what_is_cut_short(good, tmp_path, monkeypatch,
     assert said.count("\n") == 1
     # A part of a table or of settings is whole in itself, so what is said is what it lacks.
     assert name in said or (name in UNGUARDED and share)
-    assert {file.name for file in tmp_path.iterdir()} == before
+    assert set(tmp_path.rglob("*")) == before

@@ -11,7 +11,7 @@ import yaml
 from project import Project
 
 from cooperation.data.store import read_dialogs, read_vocabulary
-from cooperation.games.results import read_result
+from cooperation.evaluation.results import read_result
 
 SHIPPED = yaml.safe_load((Path(__file__).parent.parent / "config.yaml").read_text())
 CHANNELS = ("caption-p1", "image-from1", "answer-from1-p1", "question-from1-p1")
@@ -48,11 +48,11 @@ def test_the_human_dialog_is_at_least_as_good(mpr):
     assert mpr["human"][10] >= mpr["none"][10] - 1
 
 
-def test_a_tampered_caption_tells_nothing(mpr):
+def test_a_perturbed_caption_is_uninformative(mpr):
     assert 45 <= mpr["caption-p1"][0] <= 65
 
 
-def test_more_tampering_with_the_caption_is_worse(mpr):
+def test_a_more_perturbed_caption_is_worse(mpr):
     sweep = [
         mpr[name][1] for name in ("none", "caption-p0.2", "caption-p0.4", "caption-p0.6", "caption-p0.8", "caption-p1")
     ]
@@ -81,6 +81,6 @@ def test_the_answerer_answers_as_people_do(project, played):
 
 
 def test_every_condition_did_something(played):
-    assert played["none"].tampered_messages.sum() == 0
+    assert played["none"].perturbed_messages.sum() == 0
     for name in CHANNELS:
-        assert played[name].tampered_messages.sum() > 0
+        assert played[name].perturbed_messages.sum() > 0

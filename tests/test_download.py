@@ -11,13 +11,13 @@ import pytest
 from http_host import Host, cut, hold, lie, serving, status
 
 from cooperation.cli import main
+from cooperation.config.preparation import Download, Retries
 from cooperation.data.download import BLOCK, obtain
-from cooperation.files import InputError
-from cooperation.preparation import Patience, Source
+from cooperation.io.files import InputError
 
 CONTENT = np.random.default_rng(1).bytes(5 * BLOCK + 123)
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
-HASTY = Patience(tries=3, pause=0.0, timeout=10.0)
+HASTY = Retries(tries=3, pause=0.0, timeout=10.0)
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +44,7 @@ def path(tmp_path):
 
 
 def fetch(path, *addresses, size=0, sha256="", **options):
-    return obtain(path, Source(addresses, size, sha256), HASTY, **options)
+    return obtain(path, Download(addresses, size, sha256), HASTY, **options)
 
 
 def beside(path):

@@ -111,7 +111,7 @@ def test_a_colleague_pulls_and_has_nothing_to_do(second, tmp_path):
     edited = clone.folder / "src/cooperation/reports/tables.py"
     edited.write_text(edited.read_text() + "\n# An edit.\n")
     jobs = set(clone.jobs())
-    assert jobs == {"summarise", "diagnose", "corpus", "page"}
+    assert jobs == {"report"}
 
 
 def test_an_old_version_comes_back_with_nothing_to_do(second, tmp_path):

@@ -4,13 +4,13 @@ import pytest
 from small_files import document, write_json
 
 from cooperation.cli import main
+from cooperation.config.preparation import Encoding
 from cooperation.data.encoding import encode
-from cooperation.data.hdf5 import read_attributes
+from cooperation.data.readers.visdial import read_visdial
 from cooperation.data.store import read_dialogs, read_vocabulary
 from cooperation.data.tokeniser import tokenise, tokenise_question
-from cooperation.data.visdial import read_visdial
-from cooperation.files import InputError
-from cooperation.preparation import Encoding
+from cooperation.io.files import InputError
+from cooperation.io.hdf5 import read_attributes
 
 
 def both(tmp_path, train=None, val=None):
@@ -78,7 +78,7 @@ def test_an_empty_answer_is_an_empty_message_and_counted(tmp_path, monkeypatch, 
     both(tmp_path, train)
     files = {"--train": "t.json", "--val": "v.json", "--out": "d.h5"}
     words = [word for flag, name in files.items() for word in (flag, str(tmp_path / name))]
-    monkeypatch.setattr("sys.argv", ["cooperation", "encode", *words, "--threshold", "1"])
+    monkeypatch.setattr("sys.argv", ["cooperation", "encode", "visdial", *words, "--threshold", "1"])
     main()
     # Answer 2 is given in rounds 3 and 8 of both dialogs.
     found = read_dialogs(tmp_path / "d.h5", "train").answers
@@ -119,7 +119,7 @@ def run(monkeypatch, *words):
 def test_command(tmp_path, monkeypatch, capsys):
     train, val = write_json(tmp_path / "t.json", document()), write_json(tmp_path / "v.json", document("val", (5,)))
     out = tmp_path / "new" / "dialogs.h5"
-    run(monkeypatch, "encode", "--train", train, "--val", val, "--out", out, "--threshold", 2)
+    run(monkeypatch, "encode", "visdial", "--train", train, "--val", val, "--out", out, "--threshold", 2)
     assert read_dialogs(out, "train").image_ids.tolist() == [7, 3]
     assert read_dialogs(out, "val").questions.lengths.shape == (1, 10)
     assert "smiling" in read_vocabulary(out).words
@@ -142,7 +142,7 @@ def test_a_threshold_that_no_word_reaches_is_refused(tmp_path, monkeypatch, caps
     train, val = write_json(tmp_path / "t.json", document()), write_json(tmp_path / "v.json", document("val", (5,)))
     out = tmp_path / "d.h5"
     with pytest.raises(SystemExit) as caught:
-        run(monkeypatch, "encode", "--train", train, "--val", val, "--out", out, "--threshold", 100_000)
+        run(monkeypatch, "encode", "visdial", "--train", train, "--val", val, "--out", out, "--threshold", 100_000)
     assert caught.value.code == 2
     assert "threshold: no word is seen 100,000 times; choose a smaller one" in capsys.readouterr().err
     assert not out.exists()
@@ -152,9 +152,8 @@ def test_dialogs_left_out_are_counted_in_the_file(tmp_path, monkeypatch, capsys)
     short = document("train", (7, 3))
     del short["data"]["dialogs"][0]["dialog"][6:]
     train, val = write_json(tmp_path / "t.json", short), write_json(tmp_path / "v.json", document("val", (5,)))
-    run(
-        monkeypatch, "encode", "--train", train, "--val", val, "--out", tmp_path / "d.h5", "--cut-short", "leave-out"
-    )  # fmt: skip
+    out = tmp_path / "d.h5"
+    run(monkeypatch, "encode", "visdial", "--train", train, "--val", val, "--out", out, "--cut-short", "leave-out")
     assert "train: 2 dialogs read, 1 kept, 1 refused" in capsys.readouterr().out
     with h5py.File(tmp_path / "d.h5") as file:
         assert [file.attrs[f"train_{name}"] for name in ("read", "kept", "refused")] == [2, 1, 1]
@@ -164,7 +163,7 @@ def test_dialogs_left_out_are_counted_in_the_file(tmp_path, monkeypatch, capsys)
 def test_bad_input_is_one_line_and_no_file(tmp_path, monkeypatch, capsys):
     good, out = write_json(tmp_path / "t.json", document()), tmp_path / "dialogs.h5"
     with pytest.raises(SystemExit) as caught:
-        run(monkeypatch, "encode", "--train", good, "--val", good, "--out", out)
+        run(monkeypatch, "encode", "visdial", "--train", good, "--val", good, "--out", out)
     assert caught.value.code == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1

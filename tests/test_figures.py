@@ -1,35 +1,98 @@
-import numpy as np
-import pytest
-from fakes import made_summary
+"""The figures: what they draw is what the tables say; another kind of figure is one file."""
 
-from cooperation.files import InputError
-from cooperation.reports.figures import STYLES, draw, save
-from cooperation.reports.paper import FIGURES
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from fakes import ROOT, all_results, made_config, made_material
+
+from cooperation.config.experiment import read
+from cooperation.io.files import InputError
+from cooperation.reports.drawing import STYLES, save
+from cooperation.reports.figures import rounds, why
+from cooperation.reports.paper import read_figures
+
+FIGURES = read_figures(ROOT / "paper" / "figures.csv")
+LABELS = {name: {line.condition: line.label for line in figure.lines} for name, figure in FIGURES.items()}
 
 
 @pytest.fixture(scope="module")
-def summary():
-    return made_summary()
+def material():
+    return made_material()
+
+
+@pytest.fixture(scope="module")
+def rivals():
+    """Two models that stand for one of the paper's."""
+    config = made_config()
+    config["models"] = config["models"] | {"other": {"regime": "dialog", "image_weight": 1}}
+    config["conditions"] = config["conditions"] | {"other": config["conditions"]["dialog"]}
+    config["paper"] = {"dialog": ["dialog", "other"], "round": ["round"]}
+    return made_material(config, [*all_results(), *others()])
+
+
+def others():
+    """The results of `dialog` of another seed, as if another model had played."""
+    for result in all_results(seeds=(3,)):
+        if result.attributes["model"] == "dialog":
+            result.attributes.update(model="other", seed=1)
+            yield result
+
+
+@pytest.fixture
+def project(monkeypatch):
+    """Where `paper/` is."""
+    monkeypatch.chdir(ROOT)
+
+
+def without(material, **names):
+    """The material without the rows of these names."""
+    summary = material.summary
+    gone = np.logical_and.reduce([summary[column] == name for column, name in names.items()])
+    return replace(material, summary=summary[~gone])
+
+
+def check_panel(axes, material, name, model, reading):
+    """A panel has every line of the figure and its band."""
+    summary, labels = material.summary, LABELS[name]
+    lines = {line.get_label(): line for line in axes.get_lines()}
+    assert list(lines) == list(labels.values())
+    for condition, label in labels.items():
+        rows = summary[
+            (summary["model"] == model) & (summary["reading"] == reading) & (summary["condition"] == condition)
+        ]
+        assert lines[label].get_xdata().tolist() == list(range(1, 11))
+        assert lines[label].get_ydata().tolist() == rows["mpr"].tolist()[1:]
+    bands = [band.get_paths()[0].vertices[:, 1] for band in axes.collections]
+    assert len(bands) == len(lines)
+    assert np.isclose(bands[-1].max(), rows["high"].tolist()[1:], atol=1e-9).any()
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_each_reading_has_a_panel_with_every_line_and_its_band(name, summary):
-    figure = draw(summary, name)
+def test_each_reading_has_a_panel_with_every_line_and_its_band(name, material):
+    figure = rounds.draw(material, name)
     assert [axes.get_title().split(":")[0] for axes in figure.axes] == ["written", "released"]
     for axes in figure.axes:
-        reading = axes.get_title().split(":")[0]
-        lines = {line.get_label(): line for line in axes.get_lines()}
-        assert list(lines) == list(FIGURES[name].lines.values())
-        for condition, label in FIGURES[name].lines.items():
-            rows = summary[
-                (summary["model"] == "dialog") & (summary["reading"] == reading) & (summary["condition"] == condition)
-            ]
-            assert lines[label].get_xdata().tolist() == list(range(1, 11))
-            assert lines[label].get_ydata().tolist() == rows["mpr"].tolist()[1:]
-        bands = [band.get_paths()[0].vertices[:, 1] for band in axes.collections]
-        assert len(bands) == len(lines)
-        assert np.isclose(bands[-1].max(), rows["high"].tolist()[1:], atol=1e-9).any()
-    assert f"not aligned with Figure {FIGURES[name].sibling}" in figure.axes[0].get_ylabel()
+        check_panel(axes, material, name, "dialog", axes.get_title().split(":")[0])
+    [sibling] = {"1a", "1b"} - {name}
+    assert f"not aligned with Figure {sibling}" in figure.axes[0].get_ylabel()
+
+
+def test_two_models_that_stand_for_the_papers_stand_one_below_the_other(rivals):
+    figure = rounds.draw(rivals, "1a")
+    names = [axes.get_title().split(":")[0].split(", ") for axes in figure.axes]
+    assert names == [[model, reading] for model in ("dialog", "other") for reading in ("written", "released")]
+    for axes, (model, reading) in zip(figure.axes, names, strict=True):
+        check_panel(axes, rivals, "1a", model, reading)
+    alt = rounds.describe(rivals, "1a").alt
+    assert "Model dialog, reading written: None from" in alt
+    assert "Model other, reading released: None from" in alt
+
+
+def test_a_line_that_one_of_two_models_did_not_play_is_named_with_it(rivals):
+    material = without(rivals, model="other", condition="caption-p0.6")
+    assert "Not played: Caption, p = 0.6 (other)." in rounds.draw(material, "1a").get_suptitle()
 
 
 def test_lines_differ_without_colour():
@@ -38,23 +101,22 @@ def test_lines_differ_without_colour():
 
 
 @pytest.mark.parametrize("ending", ["svg", "pdf", "png"])
-def test_the_same_numbers_give_the_same_bytes(ending, summary, tmp_path):
+def test_the_same_numbers_give_the_same_bytes(ending, material, tmp_path):
     for copy in ("a", "b"):
-        save(draw(summary, "1a"), tmp_path / f"{copy}.{ending}")
+        save(rounds.draw(material, "1a"), tmp_path / f"{copy}.{ending}")
     first, second = ((tmp_path / f"{copy}.{ending}").read_bytes() for copy in ("a", "b"))
     assert first == second
     assert first[:4] == {"svg": b"<?xm", "pdf": b"%PDF", "png": b"\x89PNG"}[ending]
 
 
-def test_one_reading_is_one_panel(summary):
-    assert len(draw(summary[summary["reading"] == "written"], "1b").axes) == 1
+def test_one_reading_is_one_panel(material):
+    assert len(rounds.draw(without(material, reading="released"), "1b").axes) == 1
 
 
-def test_what_was_not_played_is_said(summary):
-    drawn = draw(summary[summary["condition"] != "caption-p0.6"], "1a")
+def test_what_was_not_played_is_said(material):
+    drawn, full = rounds.draw(without(material, condition="caption-p0.6"), "1a"), rounds.draw(material, "1a")
     assert "Not played: Caption, p = 0.6." in drawn.get_suptitle()
     assert "Caption, p = 0.6" not in [line.get_label() for line in drawn.axes[0].get_lines()]
-    full = draw(summary, "1a")
     assert "Not played" not in full.get_suptitle()
     styles = [
         {line.get_label(): line.get_marker() for line in figure.axes[0].get_lines()}["Caption, p = 0.8"]
@@ -63,8 +125,72 @@ def test_what_was_not_played_is_said(summary):
     assert styles[0] == styles[1]
 
 
-def test_nothing_to_draw_or_a_wrong_ending_is_refused(summary, tmp_path):
-    with pytest.raises(InputError, match=r"none of the conditions of Figure 1a \(none, caption-p0\.2"):
-        draw(summary[summary["model"] != "dialog"], "1a")
+@pytest.mark.usefixtures("project")
+def test_a_figure_is_drawn_where_any_of_its_lines_is_played():
+    config = made_config()
+    assert list(rounds.names(read(config))) == ["1a", "1b"]
+    config["conditions"] = {"dialog": {"none": {}}, "round": config["conditions"]["round"]}
+    assert list(rounds.names(read(config))) == ["1a", "1b"]
+    config["conditions"] = {"round": config["conditions"]["round"]}
+    assert list(rounds.names(read(config))) == []
+
+
+def test_a_wrong_ending_is_refused(material, tmp_path):
     with pytest.raises(InputError, match=r"x\.gif: unknown ending"):
-        save(draw(summary, "1a"), tmp_path / "x.gif")
+        save(rounds.draw(material, "1a"), tmp_path / "x.gif")
+
+
+def test_the_description_names_the_ends_of_the_lines(material):
+    summary = material.summary
+    rows = summary[(summary["model"] == "dialog") & (summary["reading"] == "written")]
+    line = rows[rows["condition"] == "image-from5"].set_index("round")["mpr"]
+    found = rounds.describe(material, "1b")
+    assert f"Image from {line[1]:.1f} to {line[10]:.1f}" in found.alt
+    assert "The y-axes of Figures 1a and 1b are not aligned." in found.caption
+
+
+def cell(model, table, row, column, value):
+    place = {"dataset": "miniature", "model": model, "table": table, "reading": "written", "row": row}
+    return place | {"column": column, "value": value, "low": value - 1, "high": value + 2}
+
+
+SWAPS = [cell("dialog", "swap", "image", "noise", 30.0), cell("dialog", "swap", "image", "swap", 20.0)]
+
+
+def talks(model, *rows):
+    columns = ("MPR by caption", "MPR, round 10")
+    return [cell(model, "talk", row, column, 60.0) for row in rows for column in columns]
+
+
+def points(axes):
+    """Label → the values that are drawn."""
+    return {bars.get_label(): bars.lines[0].get_xdata().tolist() for bars in axes.containers}
+
+
+def test_the_figure_of_the_diagnostics_draws_noise_swap_and_who_talks(material):
+    shown = replace(material, diagnostics=pd.DataFrame([*SWAPS, *talks("dialog", "bots", "people")]))
+    drawn = why.draw(shown, "why")
+    assert [axes.get_title() for axes in drawn.axes] == ["swap, written", "talk, written"]
+    assert points(drawn.axes[0]) == {"noise": [30.0], "swap": [20.0]}
+    assert [label.get_text() for label in drawn.axes[1].get_yticklabels()] == ["bots", "people"]
+    alt = why.describe(shown, "why").alt
+    assert "reading written: image, noise: 30.0; image, swap: 20.0." in alt
+    assert "people, MPR by caption: 60.0" in alt
+
+
+def test_a_model_without_anything_to_compare_is_drawn_only_if_all_are_such(material):
+    both = [*SWAPS, *talks("dialog", "bots"), *talks("round", "bots")]
+    drawn = why.draw(replace(material, diagnostics=pd.DataFrame(both)), "why")
+    assert [axes.get_title() for axes in drawn.axes] == ["swap, written", "talk, written"]
+    alone = why.draw(replace(material, diagnostics=pd.DataFrame(talks("round", "bots"))), "why")
+    assert [axes.get_title() for axes in alone.axes] == ["talk, written"]
+
+
+def test_two_models_have_panels_of_their_own_on_one_scale(material):
+    rows = [*talks("dialog", "bots", "people"), *talks("other", "bots", "people")]
+    shown = replace(material, diagnostics=pd.DataFrame(rows))
+    drawn = why.draw(shown, "why")
+    assert [axes.get_title() for axes in drawn.axes] == ["talk, dialog, written", "talk, other, written"]
+    first, second = drawn.axes
+    assert first.get_shared_x_axes().joined(first, second)
+    assert "model other, reading written: bots" in why.describe(shown, "why").alt

@@ -18,21 +18,22 @@ from project import lacking
 
 from cooperation.bots.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
-from cooperation.bots.training import School
+from cooperation.bots.training import Trainer
 from cooperation.cli import main
+from cooperation.commands.settings import read_settings
+from cooperation.config.preparation import World
+from cooperation.config.training import Sizes, Training
 from cooperation.data.archives import picture_names
-from cooperation.data.hdf5 import created
 from cooperation.data.miniature.writing import write_world
 from cooperation.data.store import write_feature_blocks
 from cooperation.data.vgg import trained
-from cooperation.files import InputError, write_text, written_whole
-from cooperation.games.results import read_result, write_result
-from cooperation.method.manual import read_manual
-from cooperation.models import Sizes, Training
-from cooperation.preparation import World
-from cooperation.reports.figures import save
-from cooperation.reports.statistics import read_summary
-from cooperation.text import Vocabulary
+from cooperation.evaluation.manual import read_manual
+from cooperation.evaluation.results import read_result, write_result
+from cooperation.game.vocabulary import Vocabulary
+from cooperation.io.files import InputError, write_text, written_whole
+from cooperation.io.hdf5 import created
+from cooperation.reports.controls import read_expected
+from cooperation.reports.drawing import save
 
 VOCABULARY = Vocabulary.of(["a", "UNK"])
 SIZES = Sizes(embedding=30, hidden=60, layers=1)
@@ -74,8 +75,8 @@ def bots():
 
 
 def checkpoint(path):
-    trained = Checkpoint(*bots(), VOCABULARY, np.arange(3), SIZES, {"regime": "dialog", "seed": 1}, {})
-    save_checkpoint(path, trained)
+    about = {"regime": "dialog", "seed": 1}, {}, {}
+    save_checkpoint(path, Checkpoint(*bots(), VOCABULARY, np.arange(3), SIZES, *about))
 
 
 def result(path):
@@ -100,7 +101,7 @@ WRITERS = {
     "result.h5": result,
     "features.h5": vectors,
     "bots.safetensors": checkpoint,
-    "bots.progress.safetensors": lambda path: School(*bots(), Training(), "subject").save(path),
+    "bots.progress.safetensors": lambda path: Trainer(*bots(), Training(), "subject").save(path),
     "mpr.csv": lambda path: write_text(path, "x" * 300_000),
     "figure.svg": picture,
     "figure.pdf": picture,
@@ -228,10 +229,11 @@ def test_a_place_that_one_may_not_write_to(forbidden, name):
 READERS = {
     "result.h5": read_result,
     "bots.safetensors": lambda path: load_checkpoint(path, torch.device("cpu")),
-    "mpr.csv": read_summary,
+    "controls.csv": read_expected,
     "train.zip": picture_names,
     "mine.pth": trained,
     "figure_x.yaml": read_manual,
+    "settings.yaml": read_settings,
 }
 
 

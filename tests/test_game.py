@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cooperation.bots.scripted import ConstantQuestioner, OracleAnswerer, OracleQuestioner
-from cooperation.conditions import Condition
-from cooperation.games.ranking import Ranker
-from cooperation.messages import Messages, stack_rounds
-from cooperation.method.game import Match, Script, Tampering, delivered, join_games, own, play_branching
-from cooperation.method.interventions import Partners
-from cooperation.method.readings import READINGS, swapping, tampering
-from cooperation.text import Vocabulary
+from cooperation.config.conditions import read_condition
+from cooperation.evaluation.ranking import Ranker
+from cooperation.game.match import Batch, Match, Perturbation, Script, join_games, play_branching
+from cooperation.game.messages import Messages, stack_rounds
+from cooperation.game.place import Context, OtherDialogs
+from cooperation.game.readings import READINGS, delivered, own
+from cooperation.game.vocabulary import Vocabulary
 
 VOCABULARY = Vocabulary.of(["no", "yes", "red", "is", "it", "UNK"])
 YES, NO, EOS = 2, 1, VOCABULARY.eos
@@ -60,21 +60,30 @@ class Recorder:
         return np.zeros((len(self.caption), CANDIDATES.shape[1]), np.float32)
 
 
-def games(questioner, answerer, done=None, script=None, dialogs=None, rank=None):
+def perturbation(reading="written", channel="none", kind=None, start=1, **parameters):
+    """What a condition, as config.yaml writes it, does under a reading."""
+    settings = {"channel": channel, "kind": kind, "start": start, **parameters} if kind else {}
+    condition = read_condition(settings, "here")
+    return Perturbation.of(READINGS[reading], condition.channel, condition.kind, condition.start)
+
+
+def match_of(questioner, answerer, done=None, script=None, dialogs=None, words=VOCABULARY, others=None, rank=None):
+    """A game of all candidates' dialogs, or some of them, that has not begun."""
     rows = np.arange(len(CANDIDATES)) if dialogs is None else dialogs
-    captions = Messages.of([[3, 4, 5]] * len(rows))
     ranker = Ranker(CANDIDATES)
     return Match(
         questioner,
         answerer,
-        captions,
-        CANDIDATES[rows],
-        rows,
-        1,
+        Batch(rows, Messages.of([[3, 4, 5]] * len(rows)), CANDIDATES[rows]),
         script or Script.silent(len(rows)),
-        done or Tampering(),
+        done or Perturbation(),
+        Context(1, words, others),
         rank or (lambda guess: ranker.rank(guess, rows)),
-    ).finish()
+    )
+
+
+def games(*players, **settings):
+    return match_of(*players, **settings).finish()
 
 
 def percentiles(ranks):
@@ -93,48 +102,59 @@ def test_silence_scores_50():
 
 def test_an_oracle_that_is_lied_to_falls_and_only_from_then_on():
     words = Vocabulary.of("abcde")
-    done = tampering(Condition(channel="answer", p=1.0, start=4), READINGS["written"], words)
-    game = games(OracleQuestioner(CANDIDATES, 5), OracleAnswerer(CANDIDATES, 5), done)
+    done = perturbation(channel="answer", kind="replace", p=1.0, start=4)
+    game = games(OracleQuestioner(CANDIDATES, 5), OracleAnswerer(CANDIDATES, 5), done=done, words=words)
     assert (game.ranks[:, 1:4] == 0).all()
     assert percentiles(game.ranks[:, 4:]).mean() < 80
 
 
 def test_an_oracle_that_sees_noise_falls_and_only_from_then_on():
-    done = tampering(Condition(channel="image", start=3), READINGS["written"], VOCABULARY)
-    game = games(OracleQuestioner(CANDIDATES, 5), OracleAnswerer(CANDIDATES, 5), done)
+    done = perturbation(channel="image", kind="noise", start=3)
+    game = games(OracleQuestioner(CANDIDATES, 5), OracleAnswerer(CANDIDATES, 5), done=done)
     assert (game.ranks[:, 1:3] == 0).all()
     assert percentiles(game.ranks[:, 3:]).mean() < 80
 
 
 @pytest.mark.parametrize("channel", ["image", "answer"])
 def test_an_oracle_that_gets_anothers_image_or_answers_is_never_right(channel):
-    control = games(OracleQuestioner(CANDIDATES, 5), OracleAnswerer(CANDIDATES, 5))
-    condition = Condition(channel=channel, by="swap", start=3)
-    partners = Partners.of(np.arange(len(CANDIDATES)), 1)
-    done = swapping(condition, READINGS["written"], partners, CANDIDATES, control.answer_said)
-    game = games(OracleQuestioner(CANDIDATES, 5), OracleAnswerer(CANDIDATES, 5), done)
+    baseline = games(OracleQuestioner(CANDIDATES, 5), OracleAnswerer(CANDIDATES, 5))
+    done = perturbation(channel=channel, kind="swap", start=3)
+    others = OtherDialogs.of(np.arange(len(CANDIDATES)), CANDIDATES, {"answer": baseline.answer_said}, 1)
+    game = games(OracleQuestioner(CANDIDATES, 5), OracleAnswerer(CANDIDATES, 5), done=done, others=others)
     assert (game.ranks[:, 1:3] == 0).all()
     assert (game.ranks[:, 3:] > 0).all()
+
+
+def test_an_oracle_whose_answers_get_lost_hears_no_number_and_only_from_then_on():
+    done = perturbation(channel="answer", kind="drop", start=4)
+    game = games(OracleQuestioner(CANDIDATES, 5), OracleAnswerer(CANDIDATES, 5), done=done)
+    assert (game.ranks[:, 1:4] == 0).all()
+    assert (game.answer_said.lengths == 3).all()
+    assert (game.answer_heard.lengths == [3] * 3 + [0] * 7).all()
+    # No digits are the number 0, the first candidate.
+    ranker = Ranker(CANDIDATES)
+    of_the_first = ranker.rank(np.repeat(CANDIDATES[:1], len(CANDIDATES), 0), np.arange(len(CANDIDATES)))
+    assert (game.ranks[:, 4:] == of_the_first[:, None]).all()
 
 
 @pytest.mark.parametrize("start", [1, 5, 10])
 @pytest.mark.parametrize(("reading", "remembered"), [("written", own), ("released", delivered)])
 def test_who_hears_and_remembers_what(start, reading, remembered):
-    def tamper_question(messages, _where):
+    def perturb_question(messages, _place):
         return Messages(np.where(messages.real, 6, 0).astype(np.int32), messages.lengths)
 
-    def tamper_answer(messages, _where):
+    def perturb_answer(messages, _place):
         return Messages(np.where(messages.tokens == YES, NO, messages.tokens), messages.lengths)
 
     questioner, answerer = Recorder(), Recorder()
-    done = Tampering(
-        question=tamper_question,
-        answer=tamper_answer,
-        image=lambda images, _where: images * 0,
+    done = Perturbation(
+        question=perturb_question,
+        answer=perturb_answer,
+        image=lambda images, _place: images * 0,
         start=start,
-        remembered=remembered,
+        remember=remembered,
     )
-    game = games(questioner, answerer, done)
+    game = games(questioner, answerer, done=done)
     for number in range(1, 11):
         late = number >= start
         asked, said = [3 + (number - 1) % 3, EOS], [YES, EOS]
@@ -150,16 +170,15 @@ def test_who_hears_and_remembers_what(start, reading, remembered):
         assert q_fact[1].lists()[0] == reply
         assert a_fact[0].lists()[0] == heard
         assert a_fact[1].lists()[0] == (reply if both else said)
-    assert READINGS[reading].remembered is remembered
+    assert READINGS[reading].remember is remembered
     assert [number for number, _ in answerer.seen] == [1, start]
     assert (answerer.seen[0][1] == CANDIDATES).all()
     assert (answerer.seen[1][1] == 0).all()
 
 
-def test_both_bots_read_the_tampered_caption():
+def test_both_bots_read_the_perturbed_caption():
     questioner, answerer = Recorder(), Recorder()
-    done = tampering(Condition(channel="caption"), READINGS["released"], VOCABULARY)
-    game = games(questioner, answerer, done)
+    game = games(questioner, answerer, done=perturbation("released", "caption", "replace"))
     assert questioner.caption is answerer.caption
     assert questioner.caption.lists() == game.caption_heard.lists() != [[3, 4, 5]] * 30
 
@@ -181,11 +200,8 @@ def test_a_script_speaks_for_the_bots_and_known_ranks_are_not_ranked_again():
 def test_a_branch_is_the_game_from_the_beginning_and_costs_its_own_rounds():
     words = Vocabulary.of([*"abcde", "yes", "no", "UNK"])
     rows = np.arange(len(CANDIDATES))
-    starts = {"image": 2, "answer": 2, "question": 7, "negation": 10}
-    done = [
-        tampering(Condition(channel=channel, start=start), READINGS["written"], words)
-        for channel, start in starts.items()
-    ]
+    starts = {("image", "noise"): 2, ("answer", "replace"): 2, ("question", "replace"): 7, ("answer", "negate"): 10}
+    done = [perturbation(channel=channel, kind=kind, start=start) for (channel, kind), start in starts.items()]
     ranked = []
 
     def bots():
@@ -195,33 +211,40 @@ def test_a_branch_is_the_game_from_the_beginning_and_costs_its_own_rounds():
         ranked.append(len(guess))
         return Ranker(CANDIDATES).rank(guess, rows)
 
-    captions, silent = Messages.of([[3, 4, 5]] * len(rows)), Script.silent(len(rows))
-    found = play_branching(Match(*bots(), captions, CANDIDATES, rows, 1, silent, Tampering(), rank), done)
+    found = play_branching(match_of(*bots(), words=words, rank=rank), done)
     assert len(ranked) == 11 + sum(11 - start for start in starts.values())
-    for game, each in zip(found, [Tampering(), *done], strict=True):
-        alone = games(*bots(), each)
+    for game, each in zip(found, [Perturbation(), *done], strict=True):
+        alone = games(*bots(), done=each, words=words)
         for name, value in vars(game).items():
             other = getattr(alone, name)
             pairs = (
                 [(value, other)] if name == "ranks" else zip(vars(value).values(), vars(other).values(), strict=True)
             )
             assert all((one == another).all() for one, another in pairs)
-    # Oracles heed no questions, and say neither yes nor no.
+    # Oracles ignore questions, and say neither yes nor no.
     assert len({game.ranks.tobytes() for game in found}) == 3
 
 
 @settings(max_examples=15, deadline=None)
-@given(cut=st.integers(1, 29), channel=st.sampled_from(["image", "caption", "question", "answer", "negation"]))
-def test_batches_do_not_matter(cut, channel):
+@given(
+    cut=st.integers(1, 29),
+    perturbed=st.sampled_from(
+        [("image", "noise"), ("answer", "negate")]
+        + [(channel, kind) for channel in ("caption", "question", "answer") for kind in ("replace", "typos", "drop")]
+    ),
+)
+def test_batches_do_not_matter(cut, perturbed):
+    channel, kind = perturbed
     start = 1 if channel == "caption" else 2
-    p = 1.0 if channel in {"image", "negation"} else 0.5
-    done = tampering(Condition(channel=channel, p=p, start=start), READINGS["released"], VOCABULARY)
+    parameters = {} if kind in {"noise", "negate"} else {"p": 0.5}
+    done = perturbation("released", channel, kind, start, **parameters)
 
     def part(dialogs):
-        return games(Recorder(), Recorder(), done, dialogs=dialogs)
+        return games(Recorder(), Recorder(), done=done, dialogs=dialogs)
 
     whole = part(np.arange(30))
     joined = join_games([part(np.arange(cut)), part(np.arange(cut, 30))])
     for name in ("caption_heard", "question_heard", "answer_heard"):
         assert (getattr(whole, name).tokens == getattr(joined, name).tokens).all()
+        assert (getattr(whole, name).lengths == getattr(joined, name).lengths).all()
     assert (whole.ranks == joined.ranks).all()

@@ -1,37 +1,49 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
-from small_files import document, write_json
+from nltk.tokenize import NLTKWordTokenizer
+from small_files import dialog, document, write_json
 
 from cooperation.cli import main
-from cooperation.data.archives import picture_names, read_json_text, read_member
-from cooperation.data.genuine import write_genuine
+from cooperation.config.preparation import Encoding, Genuine
+from cooperation.config.sources import declared
+from cooperation.data.archives import find_pictures
 from cooperation.data.pictures import decode
-from cooperation.data.visdial import read_visdial
-from cooperation.files import InputError
-from cooperation.preparation import Genuine
+from cooperation.data.readers import genuine
+from cooperation.data.readers.genuine import write_genuine
+from cooperation.io.files import InputError
 
 GENUINE = Path("../shared/data/visdial_1.0_val_165.json")
 
 
-def said(visdial):
-    return np.array(visdial.questions)[visdial.question_rows], np.array(visdial.answers)[visdial.answer_rows]
+def read(source, folder, **settings):
+    """What the reader makes of dialogs and of the pictures that were made for them."""
+    archives = {role: [folder / name] for role, name in declared("genuine").makes.items()}
+    return genuine.read({"dialogs": [source], **archives}, Encoding(**settings))
 
 
 def check_split(source, folder, train):
-    whole = read_visdial(source, "val")
+    """Each dialog is in the split of its picture, with its texts; the first of the file are trained on."""
+    raw = json.loads(source.read_text())["data"]
+    vocabulary, splits, counts = read(source, folder, threshold=1, count_words_in="train+val")
     for split, part in (("train", slice(train)), ("val", slice(train, None))):
-        found = read_visdial(folder / f"visdial_0.9_{split}.zip", split)
-        assert found.image_ids.tolist() == whole.image_ids[part].tolist()
-        assert found.captions == whole.captions[part]
-        for mine, its in zip(said(found), said(whole), strict=True):
-            assert (mine == its[part]).all()
-        pictures = picture_names(folder / f"{split}2014.zip")
+        found, wanted = splits[split], raw["dialogs"][part]
+        assert found.image_ids.tolist() == [each["image_id"] for each in wanted]
+        assert counts[f"{split}_kept"] == len(wanted)
+        for row, each in enumerate(wanted):
+            for turn, exchange in enumerate(each["dialog"]):
+                asked = vocabulary.decode(found.questions.tokens[row, turn]).split()
+                assert asked == tokens(raw["questions"][exchange["question"]] + "?")
+                answered = vocabulary.decode(found.answers.tokens[row, turn]).split()
+                assert answered == tokens(raw["answers"][exchange["answer"]])
+        pictures = find_pictures([folder / f"{split}2014.zip"])
         assert set(pictures) == set(found.image_ids.tolist())
-        raw = read_member(folder / f"{split}2014.zip", next(iter(pictures.values())))
-        assert decode(raw, "here").size == (64, 64)
+        assert decode(next(iter(pictures.values())).read(), "here").size == (64, 64)
+
+
+def tokens(text):
+    return list(NLTKWordTokenizer().tokenize(text.lower()))[:20]
 
 
 def test_dialogs_keep_their_texts_and_ids(tmp_path):
@@ -39,18 +51,35 @@ def test_dialogs_keep_their_texts_and_ids(tmp_path):
     content["data"]["dialogs"][2]["dialog"][4] |= {"question": 1, "answer": 104, "gt_index": 99}
     content["data"]["dialogs"][2]["dialog"][4]["answer_options"] = list(range(5, 105))
     source = write_json(tmp_path / "v.json", content)
-    write_genuine(source, Genuine(train=2), tmp_path / "out")
+    written = write_genuine([source], Genuine(train=2), tmp_path / "out")
+    assert [path.name for path in written] == list(declared("genuine").makes.values())
     check_split(source, tmp_path / "out", 2)
-    train, val = (json.loads(read_json_text(tmp_path / f"out/visdial_0.9_{split}.zip")) for split in ("train", "val"))
-    assert len(train["data"]["answers"]) == 100
-    assert len(val["data"]["answers"]) == 105
+
+
+def test_words_are_counted_in_train_alone(tmp_path):
+    content = document("val2018", (7, 3, 9))
+    content["data"]["dialogs"][2]["caption"] = "zebra zebra zebra"
+    source = write_json(tmp_path / "v.json", content)
+    write_genuine([source], Genuine(train=2), tmp_path / "out")
+    assert "zebra" not in read(source, tmp_path / "out", threshold=1)[0].words
+
+
+def test_dialogs_cut_short_are_counted_where_their_pictures_are(tmp_path):
+    content = document("val2018", (7, 3, 9, 8))
+    source = write_json(tmp_path / "v.json", content)
+    write_genuine([source], Genuine(train=2), tmp_path / "out")
+    content["data"]["dialogs"][2] = dialog(9, rounds=4)
+    _, splits, counts = read(write_json(source, content), tmp_path / "out", threshold=1, cut_short="leave-out")
+    assert splits["val"].image_ids.tolist() == [8]
+    assert [counts[f"{split}_refused"] for split in ("train", "val")] == [0, 1]
+    assert [counts[f"{split}_read"] for split in ("train", "val")] == [2, 2]
 
 
 @pytest.mark.parametrize("train", [0, 3, 4, -1])
 def test_both_splits_need_dialogs(tmp_path, train):
     source = write_json(tmp_path / "v.json", document("val2018", (7, 3, 9)))
     with pytest.raises(InputError, match=rf"v\.json: cannot train on {train} of its 3 dialogs"):
-        write_genuine(source, Genuine(train=train), tmp_path / "out")
+        write_genuine([source], Genuine(train=train), tmp_path / "out")
 
 
 @pytest.mark.skipif(not GENUINE.exists(), reason="the genuine VisDial dialogs are not in ../shared/data")

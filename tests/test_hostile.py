@@ -13,27 +13,29 @@ import zipfile
 import zlib
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 import torch
 import yaml
-from fakes import made_result, made_summary, write_results
+from fakes import made_config, made_material, made_result
 from project import ROOT, Project, lacking
 from reduced import CONFIG
 from safetensors.torch import save_file
 from small_files import authors_arrays, document, jpeg, picture, write_authors_files, write_zip
 
-from cooperation import configuration
 from cooperation.bots.checkpoint import load_checkpoint
 from cooperation.cli import main
 from cooperation.commands import normalise
+from cooperation.config import experiment as configuration
+from cooperation.config.experiment import Game, ManualGame
+from cooperation.config.preparation import Encoding
 from cooperation.data.archives import picture_names, read_json_text, read_member
-from cooperation.data.authors import read_data, read_params
 from cooperation.data.encoding import encode
 from cooperation.data.pictures import decode
+from cooperation.data.readers.authors import read_data, read_params
+from cooperation.data.readers.visdial import read_visdial
 from cooperation.data.store import (
     FeatureParts,
     Features,
@@ -43,16 +45,14 @@ from cooperation.data.store import (
     write_features,
 )
 from cooperation.data.vgg import trained
-from cooperation.data.visdial import read_visdial
-from cooperation.files import InputError, written_whole
-from cooperation.games.results import read_result, write_result
-from cooperation.games.transcripts import as_text
-from cooperation.messages import Messages
-from cooperation.method.manual import parse_manual, read_manual
-from cooperation.preparation import Encoding
-from cooperation.reports.figures import save
-from cooperation.reports.manual_figures import draw_manual
-from cooperation.reports.page import Source, render
+from cooperation.evaluation.manual import parse_manual, read_manual
+from cooperation.evaluation.results import read_result, write_result
+from cooperation.evaluation.transcripts import as_text
+from cooperation.game.messages import Messages
+from cooperation.io.files import InputError, written_whole
+from cooperation.reports.drawing import save
+from cooperation.reports.figures import manual as manual_figure
+from cooperation.reports.page import Contents, render
 
 CONFIGURATION = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
 
@@ -127,7 +127,7 @@ def joined(folder, val):
     write_features(folder / "train.h5", {"train": Features(np.arange(9, 11), np.eye(2, 4, dtype=np.float32), {})}, {})
     parser = argparse.ArgumentParser()
     normalise.add_arguments(parser)
-    words = ["--train", folder / "train.h5", "--val", val, "--out", folder / "new.h5"]
+    words = [folder / "train.h5", val, "--out", folder / "new.h5"]
     try:
         normalise.run(parser.parse_args([*map(str, words)]))
     finally:
@@ -215,6 +215,7 @@ def config(*changes):
     return configuration.read(changed)
 
 
+NOISE = {"channel": "image", "kind": "noise"}
 MINIATURE = ("datasets", "miniature")
 DIALOG = ("conditions", "dialog")
 DOWNLOADS = ("datasets", "visdial_0.9", "downloads")
@@ -237,11 +238,11 @@ REFUSED = {
     ),
     "a bomb of JSON": (
         lambda folder: read_json_text(zipped(folder, {"x.json": bytes(20_000_000)})),
-        r"odd\.zip: damaged .*20,000,000 bytes, packed into .*: a bomb",
+        r"odd\.zip: damaged .*20,000,000 bytes, packed into .*: a zip bomb",
     ),
     "a bomb as a picture": (
         lambda folder: one_picture(zipped(folder, {"x_1.jpg": bytes(20_000_000)})),
-        r"odd\.zip, x_1\.jpg: damaged .*a bomb",
+        r"odd\.zip, x_1\.jpg: damaged .*a zip bomb",
     ),
     "a bomb that says it is small": (
         lambda folder: read_json_text(directory_says(zipped(folder, {"x.json": bytes(20_000_000)}), 90)),
@@ -249,7 +250,7 @@ REFUSED = {
     ),
     "a small file that says it is enormous": (
         lambda folder: read_json_text(directory_says(zipped(folder, {"x.json": b"{}"}), 0xFFFFFFF0)),
-        r"odd\.zip: damaged .*a bomb",
+        r"odd\.zip: damaged .*a zip bomb",
     ),
     "two members of one name": (
         lambda folder: picture_names(zipped(folder, {"a/x_1.jpg": b"", "b/x_1.jpg": b""})),
@@ -305,7 +306,7 @@ REFUSED = {
     ),
     "features that are in another file": (
         elsewhere,
-        r"data_img\.h5: damaged .*images_val is said to be in other files",
+        r"data_img\.h5: damaged .*images_val is in other files",
     ),
     "half tokens": (
         lambda folder: authors_dialogs(authors(folder, cap_val=np.full((2, 40), 1.5))),
@@ -375,28 +376,36 @@ REFUSED = {
         r"datasets: '7 ' is no name for a data set",
     ),
     "a condition that climbs out": (
-        lambda _: config(((*DIALOG, "../none"), {"channel": "image"})),
+        lambda _: config(((*DIALOG, "../none"), NOISE)),
         r"conditions\.dialog: '\.\./none' is no name for a condition",
     ),
-    "a condition named as what stands between two steps": (
-        lambda _: config(((*DIALOG, "then"), {"channel": "image"})),
-        r"conditions\.dialog: 'then' is no name for a condition; choose another",
+    "a model that climbs out": (
+        lambda _: config((("models", "../dialog"), {"regime": "dialog"})),
+        r"models: '\.\./dialog' is no name for a model",
     ),
-    "a figure named as what stands between two steps": (
-        lambda _: config((("datasets", "miniature", "manual"), ["figure_then.yaml"])),
-        r"datasets\.miniature\.manual: 'then' is no name for a figure; choose another",
+    "a figure that climbs out": (
+        lambda _: config((("datasets", "miniature", "manual"), {"dialog": ["figure_../2.yaml"]})),
+        r"datasets\.miniature\.manual: 'figure_\.\./2\.yaml' is not named like figure_2\.yaml",
+    ),
+    "a probability that is no number": (
+        lambda _: config(((*DIALOG, "x"), {"channel": "caption", "kind": "replace", "p": float("nan")})),
+        r"conditions\.dialog\.x\.p: nan is not a number",
+    ),
+    "a seed of more digits than fit": (
+        lambda _: config((("game_seed",), 1 << 70)),
+        r"game_seed: 1180591620717411303424 is no seed; choose a whole number from 0 to 2,147,483,647",
     ),
     "a condition with a blank and a quote": (
-        lambda _: config(((*DIALOG, "a 'b'"), {"channel": "image"})),
+        lambda _: config(((*DIALOG, "a 'b'"), NOISE)),
         r"conditions\.dialog: \"a 'b'\" is no name for a condition",
     ),
     "weights that climb out": (
         lambda _: config(((*DOWNLOADS, "../vgg16-397923af.pth"), CONFIGURATION["datasets"]["visdial_0.9"])),
         r"downloads: .*vgg16-397923af\.pth'",
     ),
-    "a path that is a list": (
-        lambda _: config((("datasets", "genuine", "files", "dialogs"), ["x"])),
-        r"datasets\.genuine\.files\.dialogs: \['x'\] is not a path",
+    "a path that is a mapping": (
+        lambda _: config((("datasets", "genuine", "dialogs", "dialogs"), {"x": 1})),
+        r"datasets\.genuine\.dialogs\.dialogs: \{'x': 1\} is neither a file nor a list of files",
     ),
     "a billion dialogs asked of a text": (
         lambda _: config(((*MINIATURE, "raw", "train"), "many")),
@@ -446,9 +455,12 @@ CAPTIONS = {
 }
 
 
+FIGURE = ManualGame("miniature", "dialog", 1, "written", "x", "figure_x.yaml")
+
+
 @pytest.fixture(scope="module")
-def summary():
-    return made_summary(10)
+def material():
+    return made_material()
 
 
 class Tags(HTMLParser):
@@ -468,7 +480,7 @@ class Tags(HTMLParser):
 
 @pytest.mark.filterwarnings("ignore:Glyph")
 @pytest.mark.parametrize("name", CAPTIONS)
-def test_odd_texts_are_shown_and_harmless(tmp_path, summary, name):
+def test_odd_texts_are_shown_and_harmless(tmp_path, material, name):
     caption, shown, never = CAPTIONS[name]
     found = visdial(tmp_path, caption)
     vocabulary, dialogs, counts = encode({"train": found, "val": found}, Encoding(threshold=1))
@@ -483,26 +495,21 @@ def test_odd_texts_are_shown_and_harmless(tmp_path, summary, name):
         "question_said": dialogs["val"].questions[np.array([0, 0])],
     }
     heard = {who.replace("said", "heard"): messages for who, messages in said.items()}
-    names = {"model": "manual", "title": f"{parse_manual(MANUAL | {'title': caption[:99]}, 'x').title}", "text": "x"}
+    names = {"title": f"{parse_manual(MANUAL | {'title': caption[:99]}, 'x').title}", "text": "x"}
     played = made_result(np.ones((2, 11)), settings=json.dumps({"dialog": 7, "caption": "x"}), **names)
     write_result(tmp_path / "figure_x.h5", replace(played, **said, **heard))
     result = read_result(tmp_path / "figure_x.h5")
 
-    # The other kinds of figures write letters in their own way.
+    game = Game("miniature", "dialog", 1, "written", "none")
+    found = replace(material, vocabulary=vocabulary, results={game: result}, manual={FIGURE: result})
+    # The other forms of a figure write letters in their own way.
     for ending in ("svg", "png", "pdf") if name == "emoji" else ("svg",):
-        save(draw_manual(result, vocabulary), tmp_path / f"figure_x.{ending}")
+        save(manual_figure.draw(found, "x"), tmp_path / f"figure_x.{ending}")
     svg = (tmp_path / "figure_x.svg").read_text(encoding="utf-8")
     assert {node.tag.rpartition("}")[2] for node in ET.fromstring(svg).iter()}.isdisjoint({"script", "foreignObject"})
-    page = render(
-        Source(Path("mpr.csv"), summary),
-        {},
-        {},
-        [Source(Path("none.h5"), result)],
-        vocabulary,
-        manual=[(Source(Path("figure_x.h5"), result), Source(Path("figure_x.svg"), svg))],
-    )
+    page = render(Contents(found, {}, {"x": (manual_figure.describe(found, "x"), svg)}))
     read = Tags(page)
-    plain = Tags(render(Source(Path("mpr.csv"), summary), {}, {}, [], None))
+    plain = Tags(render(Contents(replace(material, results={}), {}, {})))
     assert read.tags_of("script") == plain.tags_of("script")
     text = as_text(result, vocabulary)
     assert never is None or never not in page + text
@@ -518,8 +525,8 @@ MANUAL = {"dialog": 7, "image": "noise"}
 
 
 def test_files_of_the_user_may_lie_anywhere():
-    found = config(((*MINIATURE, "manual"), ['/home/me/../you/it\'s "here"/figure_9.yaml']))
-    assert found.data.manual == {"9": '/home/me/../you/it\'s "here"/figure_9.yaml'}
+    path = '/home/me/../you/it\'s "here"/figure_9.yaml'
+    assert config(((*MINIATURE, "manual"), {"dialog": [path]})).data.manual == {"9": ("dialog", path)}
 
 
 @pytest.fixture(scope="module")
@@ -527,14 +534,25 @@ def folder(tmp_path_factory):
     """What some commands read, in a folder with blanks and quotes in its name."""
     place = tmp_path_factory.mktemp("places") / 'it\'s "a" place; $HOME ünï'
     place.mkdir()
-    write_results(place / "results", dialogs=5)
-    shutil.copy(ROOT / "paper" / "published.csv", place)
+    conditions = {"none": {}, "caption-p1": {"channel": "caption", "kind": "replace"}}
+    settings = made_config(readings=["written"], conditions={"dialog": conditions})
+    (place / "config.yaml").write_text(yaml.safe_dump(settings))
+    for condition in conditions:
+        result = made_result(np.arange(55).reshape(5, 11), condition=condition)
+        write_result(place / "results/dialog-seed1/written" / f"{condition}.h5", result)
+    (place / "paper").mkdir()
+    for path in (ROOT / "paper").glob("*.csv"):
+        shutil.copy(path, place / "paper")
     for split, image in (("train", 7), ("val", 9)):
         content = document(split, (image,))
         content["data"]["dialogs"][0]["caption"] = "a naïve 猫 sat"
         write_zip(place / f"{split}.zip", {"x.json": json.dumps(content)})
-    (place / "made_up.csv").write_text(made_summary(10).to_csv(index=False))
+    read = {split: read_visdial(place / f"{split}.zip", split) for split in ("train", "val")}
+    write_dialogs(place / "dialogs.h5", *encode(read, Encoding(threshold=1)))
     return place
+
+
+REPORT = ("report", "--results", "results", "--dialogs", "dialogs.h5", "--resamples", 10, "--out")
 
 
 # Several commands in one process, for it takes seconds to start.
@@ -576,12 +594,12 @@ ENVIRONMENTS = {
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
 def test_odd_environments(folder, tmp_path, name):
-    read = ("encode", "--train", "train.zip", "--threshold", 1, "--out", tmp_path / "d.h5", "--val")
+    read = ("encode", "visdial", "--train", "train.zip", "--threshold", 1, "--out", tmp_path / "d.h5", "--val")
     # Matplotlib looks for a home.
-    draw = [("figure", "1a", "--summary", "made_up.csv", "--out", tmp_path / "1a.svg")] if "HOME" in name else []
+    draw = [(*REPORT, tmp_path / "report")] if "HOME" in name else []
     said = run(folder, (*read, "val.zip"), *draw, (*read, "猫.zip"), **ENVIRONMENTS[name])
     assert "猫" in read_vocabulary(tmp_path / "d.h5").words
-    assert (tmp_path / "1a.svg").exists() == bool(draw)
+    assert (tmp_path / "report" / "figure_1a.svg").exists() == bool(draw)
     *_, refused, ended = said
     assert ended == "ended with 2"
     assert "no such file" in refused
@@ -613,9 +631,8 @@ def test_a_source_tree_that_cannot_be_written(folder, tmp_path):
         lacking("making a folder read-only needs the right to mount")
     try:
         subprocess.run(["mount", "-o", "remount,bind,ro", source], check=False)
-        table = ("table", 1, "--summary", "made_up.csv", "--published", "published.csv", "--out", tmp_path / "1.md")
-        assert run(folder, table, source=source) == []
-        assert "Table 1" in (tmp_path / "1.md").read_text(encoding="utf-8")
+        assert run(folder, (*REPORT, tmp_path / "report"), source=source) == []
+        assert "Table 1" in (tmp_path / "report" / "table_1.md").read_text(encoding="utf-8")
         with (
             pytest.raises(InputError, match=r"x\.md: read-only file system; choose a place"),
             written_whole(source / "x.md"),

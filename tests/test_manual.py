@@ -10,44 +10,49 @@ import numpy as np
 import pytest
 import torch
 import yaml
-from fakes import made_summary
+from fakes import STANDS_FOR, made_config, made_material, made_result, write_results
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
-from small_files import album, jpeg, picture
+from small_files import album, jpeg, made_of, picture
 
-from cooperation.bots.checkpoint import Checkpoint, build, save_checkpoint
+from cooperation.bots.building import build
+from cooperation.bots.checkpoint import Checkpoint, save_checkpoint
+from cooperation.bots.pair import TrainedBots
 from cooperation.bots.scripted import OracleAnswerer, OracleQuestioner
-from cooperation.commands import figure as figure_command
-from cooperation.commands import intervene
+from cooperation.commands import intervene, report
+from cooperation.config.experiment import ManualGame
+from cooperation.config.training import Sizes, Training
 from cooperation.data.store import Dialogs, Features, write_dialogs, write_features
-from cooperation.files import InputError
-from cooperation.games.manual_games import play_manual
-from cooperation.games.ranking import Ranker
-from cooperation.games.results import read_result
-from cooperation.games.transcripts import as_text, describe_manual, title_of, transcript
-from cooperation.messages import Messages, stack_rounds
-from cooperation.method.game import Match, Script, own
-from cooperation.method.interventions import Where
-from cooperation.method.manual import (
+from cooperation.evaluation.manual import (
     RULES,
     Manual,
     Recorded,
-    chosen,
-    filled,
-    interventions,
+    fill_slots,
+    find_words,
+    fitting_dialogs,
     parse_manual,
+    perturbation,
     read_manual,
-    tampering,
-    written,
+    rows_by_rule,
 )
-from cooperation.method.readings import READINGS
-from cooperation.models import Sizes, Training
+from cooperation.evaluation.manual_games import play_manual
+from cooperation.evaluation.playing import Games
+from cooperation.evaluation.ranking import Ranker
+from cooperation.evaluation.results import read_result, write_result
+from cooperation.evaluation.transcripts import as_text, describe_manual, title_of, transcript
+from cooperation.game.interventions.noise import Noise
+from cooperation.game.match import Batch, Match, Script
+from cooperation.game.messages import Messages, stack_rounds
+from cooperation.game.place import Context
+from cooperation.game.readings import READINGS, own
+from cooperation.game.vocabulary import Vocabulary
+from cooperation.io.files import InputError
 from cooperation.reports.claims import check, manual_evidence, read_claims
-from cooperation.reports.figures import save
-from cooperation.reports.manual_figures import BLUE, COLUMN, TEXT, draw_manual, wrapped
-from cooperation.reports.page import Source, render
-from cooperation.text import Vocabulary
+from cooperation.reports.drawing import save
+from cooperation.reports.figures import manual as manual_figure
+from cooperation.reports.manual_drawing import BLUE, COLUMN, TEXT, draw_manual, wrapped
+from cooperation.reports.page import Contents, render
 
 MANUAL = Path(__file__).parents[1] / "paper" / "manual"
 WORDS = ["a", "an", "ball", "color", "ground", "is", "it", "no", "on", "orange", "red", "the", "there", "what", "yes"]
@@ -77,16 +82,19 @@ def checkpoint():
     torch.manual_seed(3)
     sizes = Sizes(6, 8, 1)
     bots = (bot.eval() for bot in build(VOCABULARY.size, 5, sizes))
-    return Checkpoint(*bots, VOCABULARY, np.array([1, 2]), sizes, vars(Training()), {})
+    return Checkpoint(*bots, VOCABULARY, np.array([1, 2]), sizes, vars(Training()), {}, {})
 
 
 IMAGES = np.random.default_rng(4).normal(size=(6, 5)).astype(np.float32)
+WRITTEN = READINGS["written"]
 
 
-def played(checkpoint, given, reading="written", control=None, **attributes):
-    manual = parse_manual(given, "here")
-    names = {"dataset": "miniature", "reading": reading, "condition": "figure_2"} | attributes
-    return play_manual(checkpoint, dialogs(), IMAGES, control, manual, READINGS[reading], names)
+def played(checkpoint, given, reading="written", baseline=None, title="", seed=1):
+    manual = parse_manual(given | ({"title": title} if title else {}), "here")
+    names = {"dataset": "miniature", "model": "dialog", "seed": 1, "reading": reading, "condition": "figure_2"}
+    bots, ranker = TrainedBots(checkpoint), Ranker(IMAGES, guess_basis=checkpoint.questioner.guess_basis().numpy())
+    games = Games(bots, VOCABULARY, dialogs(), IMAGES, ranker, seed, 1)
+    return play_manual(games, manual, READINGS[reading], baseline, names)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +147,7 @@ def test_the_shipped_set_has_all_four_kinds():
 def test_words_not_in_the_vocabulary_are_named():
     manual = parse_manual({"dialog": 7, "caption": "A zebra!", "answers": {2: "purple"}}, "here")
     with pytest.raises(InputError, match="“zebra”, “!”, “purple”"):
-        tampering(manual, {}, VOCABULARY, own)
+        perturbation(manual, {}, VOCABULARY, WRITTEN)
 
 
 @pytest.mark.parametrize(
@@ -156,15 +164,15 @@ def test_a_rule_orders_dialogs_by_their_ranks(rule, order):
     ranks = np.zeros((5, 11))
     ranks[:, 0] = [20, 10, 30, 0, 40]
     ranks[:, 10] = range(5)
-    assert chosen(Manual(rule), np.arange(5), ranks).tolist() == order
+    assert rows_by_rule(Manual(rule), np.arange(5), ranks).tolist() == order
 
 
 def test_an_image_id_is_looked_for_and_a_rule_needs_ranks():
-    assert chosen(Manual(30), np.array([10, 30, 20]), None).tolist() == [1]
+    assert rows_by_rule(Manual(30), np.array([10, 30, 20]), None).tolist() == [1]
     with pytest.raises(InputError, match="image 31 is not among the 3 candidates"):
-        chosen(Manual(31), np.array([10, 30, 20]), None)
+        rows_by_rule(Manual(31), np.array([10, 30, 20]), None)
     with pytest.raises(InputError, match="worst rank by caption"):
-        chosen(Manual("worst rank by caption"), np.array([10, 30, 20]), None)
+        rows_by_rule(Manual("worst rank by caption"), np.array([10, 30, 20]), None)
 
 
 TOLD = {
@@ -179,23 +187,23 @@ def test_words_come_from_the_round_where_all_patterns_are_found():
     assert recorded.caption == "a ball on the ground"
     assert recorded.questions[2:4] == ("what color is it ?", "is it red ?")
     # Not “red” of round 4's question: its answer has no colour.
-    assert filled(manual, recorded) == {"color": "orange", "thing": "ball"}
-    assert written("there is a {color} {thing}", {"color": "orange", "thing": "ball"}) == "there is an orange ball"
-    assert written("a {color} ball", {"color": "red"}) == "a red ball"
+    assert find_words(manual, recorded) == {"color": "orange", "thing": "ball"}
+    assert fill_slots("there is a {color} {thing}", {"color": "orange", "thing": "ball"}) == "there is an orange ball"
+    assert fill_slots("a {color} ball", {"color": "red"}) == "a red ball"
 
 
 def test_dialogs_that_do_not_tell_all_words_are_passed_over():
     ranks = np.arange(6)[::-1, None] * np.ones(11)
     given = {"dialog": "worst rank by caption", "words": TOLD, "caption": "a {color} {thing}"}
-    found = list(interventions(parse_manual(given, "here"), dialogs(), ranks, VOCABULARY, own))
+    found = list(fitting_dialogs(parse_manual(given, "here"), dialogs(), ranks, VOCABULARY, WRITTEN))
     # The captions of rows 0 and 3 have no thing; the worst is row 0.
     assert [row for row, _ in found] == [1, 2, 4, 5]
-    assert all(done.remembered is own for _, done in found)
-    heard = found[0][1].caption(Messages.of([[1, 2]]), Where(1, "caption", np.array([7]), 0))
+    assert all(done.remember is own for _, done in found)
+    heard = found[0][1].caption(Messages.of([[1, 2]]), Context(1, VOCABULARY).place("caption", 0, np.array([7])))
     assert heard.lists() == [encoded("an orange ball")]
     given["words"] = TOLD | {"sky": {"question": "sky"}}
     with pytest.raises(InputError, match="color, thing, sky"):
-        list(interventions(parse_manual(given, "here"), dialogs(), ranks, VOCABULARY, own))
+        list(fitting_dialogs(parse_manual(given, "here"), dialogs(), ranks, VOCABULARY, WRITTEN))
 
 
 def test_an_oracle_lied_to_guesses_the_image_that_the_lie_names():
@@ -207,12 +215,10 @@ def test_an_oracle_lied_to_guesses_the_image_that_the_lie_names():
     game = Match(
         OracleQuestioner(candidates, 5),
         OracleAnswerer(candidates, 5),
-        Messages.of([[1]]),
-        candidates[[truth]],
-        np.array([truth]),
-        1,
+        Batch(np.array([truth]), Messages.of([[1]]), candidates[[truth]]),
         Script.silent(1),
-        tampering(manual, {}, letters, own),
+        perturbation(manual, {}, letters, WRITTEN),
+        Context(1, letters),
         lambda guess: ranker.rank(guess, np.array([truth])),
     ).finish()
     assert letters.decode(game.answer_said[0, 0].tokens) == "c b a"
@@ -234,7 +240,7 @@ def test_rounds_before_the_first_change_are_identical(checkpoint, reading, kind)
     assert (result.ranks[0, :5] == result.ranks[1, :5]).all()
     for name in ("question_said", "answer_said", "question_heard", "answer_heard"):
         assert same(result, name, slice(4))
-    assert result.tampered_messages.tolist() == [0] * 5 + [1, 0, 0, 1, 0, 0]
+    assert result.perturbed_messages.tolist() == [0] * 5 + [1, 0, 0, 1, 0, 0]
     heard = getattr(result, f"{kind.removesuffix('s')}_heard")
     text = {"answers": "it is a ball", "questions": "it is a ball ?"}[kind]
     assert heard[1, 7].tokens[: heard.lengths[1, 7]].tolist() == [*encoded(text), VOCABULARY.eos]
@@ -244,10 +250,10 @@ def test_captions_and_images_change_from_the_beginning(checkpoint):
     caption = played(checkpoint, CAPTION)
     assert caption.caption_heard.lists() == [encoded("the ground"), encoded("a red ball")]
     assert caption.caption_said.lists() == [encoded("the ground")] * 2
-    assert caption.tampered_messages.tolist() == [1] + [0] * 10
+    assert caption.perturbed_messages.tolist() == [1] + [0] * 10
     noise = played(checkpoint, {"dialog": 7, "image": "noise"})
-    assert noise.tampered_messages.tolist() == [0] + [1] * 10
-    assert noise.tampered_tokens.sum() == 0
+    assert noise.perturbed_messages.tolist() == [0] + [1] * 10
+    assert noise.perturbed_tokens.sum() == 0
     assert (noise.ranks[0] == caption.ranks[0]).all()
 
 
@@ -256,17 +262,28 @@ def test_without_a_change_it_is_an_error(checkpoint):
         played(checkpoint, {"dialog": 7, "caption": "the ground"})
 
 
-def test_a_rule_needs_the_control_of_the_same_candidates(checkpoint):
-    control = played(checkpoint, CAPTION)
+def test_the_noise_of_an_image_follows_the_seed_of_the_game(checkpoint):
+    given = {"dialog": 7, "image": "noise"}
+    one, again, other = (played(checkpoint, given, seed=seed) for seed in (1, 1, 2))
+    assert (one.ranks == again.ranks).all()
+    assert (one.ranks[0] == other.ranks[0]).all()
+    # The answers of untrained bots may be the same; what the answerer sees is not.
+    place = Context(1, VOCABULARY).place("image", 1, np.array([7]))
+    shown = [Noise().show(IMAGES[:1], replace(place, seed=seed)) for seed in (1, 2)]
+    assert (shown[0] != shown[1]).all()
+
+
+def test_a_rule_needs_the_baseline_of_the_same_candidates(checkpoint):
+    baseline = played(checkpoint, CAPTION)
     ids, ranks = dialogs().image_ids, np.arange(6.0)[:, None] * np.ones(11)
-    control = replace(control, image_ids=ids, ranks=ranks)
+    baseline = replace(baseline, image_ids=ids, ranks=ranks)
     rule = CAPTION | {"dialog": "worst rank by dialog"}
-    assert (played(checkpoint, rule, control=control).image_ids == ids[5]).all()
+    assert (played(checkpoint, rule, baseline=baseline).image_ids == ids[5]).all()
     with pytest.raises(InputError, match="5 dialogs"):
-        played(checkpoint, rule, control=replace(control, image_ids=ids[:5], ranks=ranks[:5]))
-    # Of captions that say so already, the rule goes on to the next dialog.
+        played(checkpoint, rule, baseline=replace(baseline, image_ids=ids[:5], ranks=ranks[:5]))
+    # Dialogs whose caption is that one already are passed over.
     ground = CAPTION | {"dialog": "worst rank by dialog", "caption": "a ball on the ground"}
-    assert (played(checkpoint, ground, control=control).image_ids == ids[3]).all()
+    assert (played(checkpoint, ground, baseline=baseline).image_ids == ids[3]).all()
 
 
 def test_changed_messages_are_marked(checkpoint):
@@ -336,9 +353,9 @@ def command(module, *words):
 @pytest.fixture(scope="module")
 def folder(checkpoint, tmp_path_factory):
     made = tmp_path_factory.mktemp("files")
-    save_checkpoint(made / "bots.safetensors", checkpoint)
     write_dialogs(made / "dialogs.h5", VOCABULARY, {"val": dialogs()}, {})
     write_features(made / "features.h5", {"val": Features(dialogs().image_ids, IMAGES, {})}, {"extractor": "none"})
+    save_checkpoint(made / "bots.safetensors", replace(checkpoint, made_of=made_of(made)))
     return made
 
 
@@ -347,57 +364,73 @@ def files(folder):
     return [word for flag, name in names.items() for word in (flag, folder / name)]
 
 
-def test_from_the_command_line_to_a_figure(folder, tmp_path, capsys):
-    out, drawn = tmp_path / "figure_2.h5", [tmp_path / f"figure_2.{ending}" for ending in ("pdf", "svg", "png")]
-    words = [
-        "--image-id",
-        10,
-        "--answer",
-        "3=no",
-        "--answer",
-        "9=it is red",
-        "--question",
-        "2=what is it",
-        "--out",
-        out,
-    ]
-    command(intervene, *files(folder), *words, "--dataset", "miniature")
+def test_from_the_command_line_to_a_drawing(folder, tmp_path, capsys):
+    words = ["--image-id", 10, "--answer", "3=no", "--answer", "9=it is red", "--question", "2=what is it"]
+    command(intervene, *files(folder), *words, "--out", tmp_path / "out", "--dataset", "miniature")
     assert "it is red" in capsys.readouterr().out
-    result = read_result(out)
+    assert [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.h5")] == ["out/written/manual.h5"]
+    result = read_result(tmp_path / "out/written/manual.h5")
+    assert result.is_manual
     assert result.ranks.shape == (2, 11)
-    assert result.attributes["model"] == "manual"
+    assert [result.attributes[name] for name in ("model", "seed", "game_seed")] == ["dialog", 1, 1]
     assert json.loads(result.attributes["settings"])["answers"] == {"3": "no", "9": "it is red"}
-    pictures = album(tmp_path / "val2014.zip", {10: jpeg(picture())}, "val")
-    given = ["--result", out, "--dialogs", folder / "dialogs.h5", "--pictures", pictures]
-    command(figure_command, "2", *given, "--out", *drawn)
-    assert all(path.stat().st_size > 1000 for path in drawn)
+    for ending in ("pdf", "svg", "png"):
+        save(draw_manual(result, VOCABULARY, picture()), tmp_path / f"figure_2.{ending}")
+        assert (tmp_path / f"figure_2.{ending}").stat().st_size > 1000
 
-    # Archives may be deleted once features are made.
-    given[-1] = tmp_path / "deleted.zip"
-    command(figure_command, "2", *given, "--out", drawn[1])
-    assert "no picture of image 10" in capsys.readouterr().err
-
-    path = tmp_path / "manual.yaml"
+    path = tmp_path / "again.yaml"
     path.write_text(
         yaml.safe_dump({"dialog": 10, "answers": {3: "no", 9: "it is red"}, "questions": {2: "what is it"}})
     )
-    command(intervene, *files(folder), "--manual", path, "--out", tmp_path / "again.h5")
-    assert (read_result(tmp_path / "again.h5").ranks == result.ranks).all()
+    command(intervene, *files(folder), "--manual", path, "--out", tmp_path / "out")
+    assert (read_result(tmp_path / "out/written/again.h5").ranks == result.ranks).all()
     path.write_text(yaml.safe_dump({"dialog": 10, "caption": "zebra"}))
     with pytest.raises(InputError, match=rf"{path}: .*“zebra”"):
         command(intervene, *files(folder), "--manual", path)
 
 
-def test_several_interventions_in_one_go(folder, tmp_path):
-    paths, outs = [tmp_path / "a.yaml", tmp_path / "b.yaml"], [tmp_path / "figure_a.h5", tmp_path / "figure_b.h5"]
+def test_several_interventions_and_both_readings_in_one_go(folder, tmp_path):
+    paths = [tmp_path / "figure_a.yaml", tmp_path / "figure_b.yaml"]
     paths[0].write_text(yaml.safe_dump({"dialog": 10, "answers": {3: "no"}}))
     paths[1].write_text(yaml.safe_dump({"dialog": 13, "image": "noise"}))
-    command(intervene, *files(folder), "--manual", *paths, "--out", *outs)
-    found = [read_result(path) for path in outs]
-    assert [result.attributes["condition"] for result in found] == ["figure_a", "figure_b"]
-    assert [result.image_ids[0] for result in found] == [10, 13]
-    with pytest.raises(InputError, match="1 files for 2 interventions"):
-        command(intervene, *files(folder), "--manual", *paths, "--out", outs[0])
+    words = ["--manual", *paths, "--reading", "written", "released", "--model", "w1"]
+    command(intervene, *files(folder), *words, "--out", tmp_path / "out")
+    for reading in ("written", "released"):
+        found = [read_result(tmp_path / "out" / reading / f"{path.stem}.h5") for path in paths]
+        assert [result.attributes["condition"] for result in found] == ["figure_a", "figure_b"]
+        assert [result.attributes["reading"] for result in found] == [reading] * 2
+        assert [result.attributes["model"] for result in found] == ["w1"] * 2
+        assert [result.image_ids[0] for result in found] == [10, 13]
+    (tmp_path / "other").mkdir()
+    same_name = paths[0].rename(tmp_path / "other" / "figure_b.yaml")
+    with pytest.raises(InputError, match="--manual: two files of one name"):
+        command(intervene, *files(folder), "--manual", same_name, paths[1], "--out", tmp_path / "out")
+
+
+def test_the_report_draws_a_manual_intervention_with_or_without_its_picture(tmp_path, monkeypatch, capsys):
+    config = made_config(readings=["written"], conditions={"dialog": {"none": {}}})
+    config["datasets"]["miniature"]["manual"] = {"dialog": ["paper/manual/miniature/figure_2.yaml"]}
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(config))
+    write_results(tmp_path / "results")
+    intervened = made_result(
+        np.ones((2, 11)), condition="figure_2", settings='{"dialog": 5, "image": "noise"}', title="A title", text="Why"
+    )
+    intervened = replace(intervened, image_ids=np.array([10, 10]))
+    write_result(tmp_path / "results/manual/dialog-seed1/written/figure_2.h5", intervened)
+    write_dialogs(tmp_path / "dialogs.h5", VOCABULARY, {}, {})
+    pictures = album(tmp_path / "val2014.zip", {10: jpeg(picture())}, "val")
+    monkeypatch.chdir(MANUAL.parents[1])
+    given = ["--config", tmp_path / "config.yaml", "--results", tmp_path / "results", "--resamples", 20]
+    given += ["--dialogs", tmp_path / "dialogs.h5", "--out", tmp_path / "out", "--pictures"]
+    command(report, *given, pictures)
+    assert "no picture" not in capsys.readouterr().err
+    drawn = [tmp_path / f"out/figure_2.{ending}" for ending in ("svg", "pdf", "png")]
+    assert all(path.stat().st_size > 1000 for path in drawn)
+    assert "<image" in drawn[0].read_text()
+    # Archives may be deleted once features are made.
+    command(report, *given, tmp_path / "deleted.zip")
+    assert "no picture of the images 10" in capsys.readouterr().err
+    assert "<image" not in drawn[0].read_text()
 
 
 @pytest.mark.parametrize(
@@ -409,8 +442,8 @@ def test_several_interventions_in_one_go(folder, tmp_path):
         (["--image-id", 7, "--answer", "no"], "3=text"),
         (["--image-id", 7, "--answer", "11=no"], "1 to 10"),
         (["--image-id", 7, "--answer", "3=no", "--answer", "3=yes"], "round 3 is there twice"),
-        (["--rule", "worst rank by caption", "--answer", "3=no"], "as --control"),
-        (["--rule", RULES[0], "--noise-image"], "control"),
+        (["--rule", "worst rank by caption", "--answer", "3=no"], "as --baseline"),
+        (["--rule", RULES[0], "--noise-image"], "baseline"),
         (["--image-id", 8, "--noise-image"], "image 8"),
         (["--manual", "x.yaml", "--noise-image"], "x.yaml"),
     ],
@@ -421,29 +454,24 @@ def test_wrong_flags_are_one_line(folder, words, said):
     assert "\n" not in str(error.value)
 
 
-def test_a_manual_figure_needs_its_result(tmp_path):
-    with pytest.raises(InputError, match="--result"):
-        command(figure_command, "2", "--out", tmp_path / "x.svg")
-    with pytest.raises(InputError, match="--summary"):
-        command(figure_command, "1a", "--out", tmp_path / "x.svg")
-
-
 def test_the_claims_find_their_ranks(checkpoint):
     result = played(checkpoint, CAPTION)
     evidence = manual_evidence([result])
     assert evidence["manual", "written", "figure_2-changed"].tolist() == [(result.ranks[1] + 1).tolist()] * 2
     claims = read_claims(MANUAL.parent / "claims.csv")
-    verdicts = check(claims, evidence, ["written"], "visdial").set_index("claim")
+    verdicts = check(claims, evidence, STANDS_FOR, ["written"], "visdial").set_index("claim")
     assert verdicts.loc["better-caption-before", "ours"] == result.ranks[0, 10] + 1
     assert verdicts.loc["better-caption-before", "verdict"] == "not reproduced"
     assert verdicts.loc["better-caption-after", "verdict"] == "reproduced"
 
 
 def test_the_page_shows_figure_and_text_and_escapes_both(checkpoint):
-    result = played(checkpoint, CAPTION, title="<script>alert(1)</script>", text="Why & how")
+    given = CAPTION | {"text": "Why & how"}
+    result = played(checkpoint, given, title="<script>alert(1)</script>")
+    game = ManualGame("miniature", "dialog", 1, "written", "2", "figure_2.yaml")
+    material = made_material(manual={game: result}, vocabulary=VOCABULARY)
     svg = '<svg xmlns="http://www.w3.org/2000/svg"/>'
-    shown = [(Source(Path("figure_2.h5"), result), Source(Path("figure_2.svg"), svg))]
-    page = render(Source(Path("mpr.csv"), made_summary()), {}, {}, [], VOCABULARY, manual=shown)
+    page = render(Contents(material, {}, {"2": (manual_figure.describe(material, "2"), svg)}))
     assert '<a href="#manual">Manual interventions</a>' in page
     assert "Figure 2. &lt;script&gt;alert(1)" in page
     assert "Why &amp; how" in page
@@ -452,5 +480,5 @@ def test_the_page_shows_figure_and_text_and_escapes_both(checkpoint):
     shown_ranks = [int(found) for found in re.findall(r"rank (\d+) of 6", page)]
     assert shown_ranks == [round(rank) + 1 for row in result.ranks for rank in row]
     assert "figure_2.h5" in page
-    without = render(Source(Path("mpr.csv"), made_summary()), {}, {}, [], VOCABULARY)
+    without = render(Contents(made_material(), {}, {}))
     assert "Manual interventions" not in without

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cooperation.messages import Messages, concatenate, join, shorten, stack_rounds, with_end, without_end
-from cooperation.method.facts import bare, marked, plain
-from cooperation.text import Vocabulary
+from cooperation.game.facts import bare, marked, plain
+from cooperation.game.messages import Messages, concatenate, join, shorten, stack_rounds, with_end, without_end
+from cooperation.game.vocabulary import Vocabulary
 
 LISTS = st.lists(st.lists(st.integers(1, 9), max_size=6), min_size=1, max_size=5)
 VOCABULARY = Vocabulary.of("abcdefghi")
@@ -53,7 +53,7 @@ def test_shapes_must_fit():
 
 
 def test_formats_of_a_fact():
-    # One finished, one cut at the limit (no EOS), one whose EOS was tampered into a word.
+    # One finished, one cut at the limit (no EOS), one whose EOS was perturbed into a word.
     question = Messages.of([[1, 2, EOS], [1, 2, 3], [1, 2, 9]])
     answer = Messages.of([[4, EOS], [4, EOS], [EOS]])
     assert bare(VOCABULARY).fact(question, answer).lists() == [[1, 2, 4], [1, 2, 4], [1, 2]]
@@ -66,3 +66,20 @@ def test_formats_of_a_fact():
         [START, 1, 2, 9, EOS, START, EOS],
     ]
     assert marked(VOCABULARY).question(question).lists()[0] == [START, 1, 2, EOS]
+
+
+@given(LISTS, st.data())
+def test_cut_keeps_the_first_tokens(lists, data):
+    lengths = [data.draw(st.integers(0, len(words))) for words in lists]
+    cut = Messages.of(lists).cut(np.array(lengths))
+    assert cut.lists() == [words[:length] for words, length in zip(lists, lengths, strict=True)]
+    assert (cut.tokens[~cut.real] == 0).all()
+    assert (cut.tokens.dtype, cut.lengths.dtype) == (np.int32, np.int32)
+
+
+@given(LISTS, st.integers(1, 9), st.integers(1, 9))
+def test_tokens_are_replaced_where_it_is_said(lists, old, new):
+    messages = Messages.of(lists)
+    replaced = messages.replaced(messages.tokens == old, new)
+    assert replaced.lists() == [[new if word == old else word for word in words] for words in lists]
+    assert messages.lists() == lists

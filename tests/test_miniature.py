@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from cooperation.cli import main
+from cooperation.config.preparation import World
 from cooperation.data.archives import picture_names, read_member
 from cooperation.data.miniature.language import GROUNDS, NOUNS, OPENINGS, order_topics, write_caption, write_dialog
 from cooperation.data.miniature.pictures import GROUND, SKY, draw_picture
 from cooperation.data.miniature.topics import TOPICS
 from cooperation.data.miniature.world import ATTRIBUTES, draw_scenes
 from cooperation.data.miniature.writing import draw_options, write_world
+from cooperation.data.readers.visdial import read_visdial
 from cooperation.data.tokeniser import tokenise, tokenise_question
-from cooperation.data.visdial import read_visdial
-from cooperation.files import InputError
-from cooperation.preparation import World
-from cooperation.text import keep_words
+from cooperation.game.vocabulary import keep_words
+from cooperation.io.files import InputError
 
 FILES = ["train2014.zip", "val2014.zip", "visdial_0.9_train.zip", "visdial_0.9_val.zip"]
 # Shares of captions, dialogs and pictures that are about the scene.

@@ -76,7 +76,7 @@ def test_the_wrong_path_to_the_authors_features(project):
         "datasets": {
             "theirs": {
                 "source": "authors",
-                "files": {"data": "Snakefile", "params": "Snakefile", "images": "nowhere/data_img.h5"},
+                "dialogs": {"data": "./Snakefile", "params": "./Snakefile", "images": "nowhere/data_img.h5"},
                 "training": {"dialog": {}, "round": {}},
             }
         },
@@ -84,6 +84,6 @@ def test_the_wrong_path_to_the_authors_features(project):
     project.configure(config)
     done = project.snakemake("-n")
     assert done.returncode != 0
-    wanted = "nowhere/data_img.h5: no such file; put it there or give its path as datasets.theirs.files.images"
+    wanted = "nowhere/data_img.h5: no such file; put it there or give its path as datasets.theirs.dialogs.images"
     assert wanted in done.stdout
     assert "Traceback" not in done.stdout

@@ -71,7 +71,7 @@ def test_command_joins_shards_and_splits(tmp_path, monkeypatch):
     ]
     val = feature_file(tmp_path / "v.h5", "val", [1], [[6, 8]], archive_val="b")
     out = tmp_path / "f.h5"
-    run(monkeypatch, "--train", *shards, "--val", val, "--out", out, "--length", 2)
+    run(monkeypatch, *shards, val, "--out", out, "--length", 2)
     train = read_features(out, "train")
     assert train.image_ids.tolist() == [9, 2, 5]
     assert train.vectors.tolist() == pytest.approx(np.array([[1.2, 1.6], [2, 0], [0, 2]]))
@@ -95,7 +95,7 @@ def test_command_standardises_on_train(tmp_path, monkeypatch):
     train = feature_file(tmp_path / "t.h5", "train", [1, 2], [[1, 5], [3, 5]])
     val = feature_file(tmp_path / "v.h5", "val", [3], [[5, 9]])
     run(
-        monkeypatch, "--train", train, "--val", val, "--out", tmp_path / "f.h5", "--normalisation", "standardise",
+        monkeypatch, train, val, "--out", tmp_path / "f.h5", "--normalisation", "standardise",
         "--length", 2,
     )  # fmt: skip
     assert read_features(tmp_path / "f.h5", "val").vectors.tolist() == pytest.approx(np.array([[1.2, 1.6]]))
@@ -106,7 +106,7 @@ def test_features_made_in_different_ways_are_not_joined(tmp_path, monkeypatch, c
     train = feature_file(tmp_path / "t.h5", "train", [1], [[1, 5]])
     val = feature_file(tmp_path / "v.h5", "val", [3], [[5, 9]], **{name: "other"})
     with pytest.raises(SystemExit) as caught:
-        run(monkeypatch, "--train", train, "--val", val, "--out", tmp_path / "f.h5")
+        run(monkeypatch, train, val, "--out", tmp_path / "f.h5")
     assert caught.value.code == 2
     assert f"{val}: {name} is 'other', but" in capsys.readouterr().err
     assert not (tmp_path / "f.h5").exists()
@@ -116,7 +116,7 @@ def test_splits_of_different_widths_are_not_joined(tmp_path, monkeypatch, capsys
     train = feature_file(tmp_path / "t.h5", "train", [1], [[1, 5]])
     val = feature_file(tmp_path / "v.h5", "val", [3], [[5, 9, 2]])
     with pytest.raises(SystemExit):
-        run(monkeypatch, "--train", train, "--val", val, "--out", tmp_path / "f.h5")
+        run(monkeypatch, train, val, "--out", tmp_path / "f.h5")
     assert f"{val}: width is 3, but 2 in {train}" in capsys.readouterr().err
 
 
@@ -125,7 +125,7 @@ def test_impossible_lengths(tmp_path, monkeypatch, capsys, length):
     train = feature_file(tmp_path / "t.h5", "train", [1], [[1, 5]])
     val = feature_file(tmp_path / "v.h5", "val", [3], [[5, 9]])
     with pytest.raises(SystemExit):
-        run(monkeypatch, "--train", train, "--val", val, "--out", tmp_path / "f.h5", f"--length={length}")
+        run(monkeypatch, train, val, "--out", tmp_path / "f.h5", f"--length={length}")
     assert "choose a number above 0" in capsys.readouterr().err
 
 
@@ -133,5 +133,5 @@ def test_a_shard_given_twice(tmp_path, monkeypatch, capsys):
     train = feature_file(tmp_path / "t.h5", "train", [1, 2], [[1, 5], [2, 2]])
     val = feature_file(tmp_path / "v.h5", "val", [3], [[5, 9]])
     with pytest.raises(SystemExit):
-        run(monkeypatch, "--train", train, train, "--val", val, "--out", tmp_path / "f.h5")
+        run(monkeypatch, train, train, val, "--out", tmp_path / "f.h5")
     assert "image 1 is there twice; give each shard once" in capsys.readouterr().err

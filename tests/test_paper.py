@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from cooperation.files import InputError
-from cooperation.reports.paper import FIGURES, dataset_note, family, read_columns, read_published
+from cooperation.io.files import InputError
+from cooperation.reports.paper import dataset_note, family, read_columns, read_figures, read_published
 
 PUBLISHED = Path(__file__).parents[1] / "paper" / "published.csv"
 
@@ -86,6 +86,17 @@ def test_note_only_where_numbers_cannot_match():
     assert "control-nothing" in dataset_note("control-nothing")
 
 
-def test_figures_start_with_the_control_and_name_each_other():
-    assert all(next(iter(figure.lines)) == "none" for figure in FIGURES.values())
-    assert {name: figure.sibling for name, figure in FIGURES.items()} == {"1a": "1b", "1b": "1a"}
+def test_figures_start_with_the_baseline_and_name_each_other():
+    figures = read_figures(PUBLISHED.with_name("figures.csv"))
+    assert all(figure.lines[0].condition == "none" for figure in figures.values())
+    assert {name: figure.siblings for name, figure in figures.items()} == {"1a": ("1b",), "1b": ("1a",)}
+    assert [line.label for line in figures["1b"].lines] == ["None", "Image", "Question", "Answer"]
+    assert {line.model for figure in figures.values() for line in figure.lines} == {"dialog"}
+    assert figures["1a"].title == "Caption: MPR when a token in the caption is replaced by another with probability p"
+
+
+def test_a_figure_needs_a_title(tmp_path):
+    path = tmp_path / "figures.csv"
+    path.write_text("figure,title,model,condition,label\n1a,T,dialog,none,None\n1b,,dialog,none,None\n")
+    with pytest.raises(InputError, match=r"figures\.csv: Figure 1b has no title"):
+        read_figures(path)

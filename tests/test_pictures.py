@@ -7,7 +7,7 @@ from PIL import Image
 from small_files import jpeg, picture
 
 from cooperation.data.pictures import decode
-from cooperation.files import InputError
+from cooperation.io.files import InputError
 
 PHOTOS = Path("../shared/data/photos")
 

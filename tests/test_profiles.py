@@ -1,4 +1,4 @@
-"""The profile for SLURM: what it sets for a kind of rule is what every job of the kind gets."""
+"""The profile for SLURM: what it sets for a rule is what the rule's jobs get."""
 
 import re
 
@@ -7,14 +7,16 @@ import yaml
 from project import Project
 from uninterrupted import CONFIG
 
-WORLDS = {"worlds": ["blank", "blank_two"], "conditions": {"none": {}, "caption": {"channel": "caption"}}}
+WORLDS = {
+    "worlds": ["blank", "blank_two"],
+    "conditions": {"dialog": {"none": {}, "caption": {"channel": "caption", "kind": "replace"}}},
+}
 SMALL = CONFIG["datasets"]["small"]
 CONFIG = CONFIG | {
-    "weights": [0.5],
     "controls": WORLDS,
     "datasets": CONFIG["datasets"] | dict.fromkeys(WORLDS["worlds"], SMALL),
 }
-OWN = {"extract": {"gpu_model": "a100"}, "play_round": {"runtime": 9}, "play": {"runtime": 8}}
+OWN = {"extract": {"gpu_model": "a100"}, "play_round": {"runtime": 9}}
 
 
 @pytest.fixture(scope="module")
@@ -32,40 +34,23 @@ def planned(project, profile, *targets):
     return {rule: dict(pair.split("=", 1) for pair in words.split(", ")) for rule, words in found}
 
 
-def test_jobs_get_what_the_profile_sets_for_their_kind(project):
+def test_jobs_get_what_the_profile_sets(project):
     profile = yaml.safe_load((project.folder / "profiles/slurm/config.yaml").read_text())
-    jobs = planned(project, "profiles/slurm", "all", "controls", "weights")
-    kinds = {
-        "play_dialog": "play",
-        "play_round": "play",
-        "play_weighted": "play",
-        "train_weighted": "train",
-        "train": "train",
-        "encode": "encode",
-        "summarise": "summarise",
-        "blank_extract": "extract",
-        "blank_train": "train",
-        "blank_two_train": "train",
-        "blank_play_dialog": "play",
-        "blank_two_play_dialog": "play",
-        "blank_two_normalise": "normalise",
-        "corpus": "",
-        "diagnose": "",
-        "scripted": "",
-    }
-    for rule, kind in kinds.items():
-        wanted = profile["default-resources"] | profile["set-resources"].get(kind, {})
+    jobs = planned(project, "profiles/slurm", "all", "controls")
+    set_for = {"extract", "train", "play_dialog", "play_round", "encode", "normalise", "report", "intervene_dialog"}
+    for rule in {*set_for, "play_worlds_dialog", "scripted"}:
+        assert (rule in profile["set-resources"]) == (rule in set_for)
+        wanted = profile["default-resources"] | profile["set-resources"].get(rule, {})
         wanted["mem_mb"] = eval(wanted["mem_mb"], {"attempt": 1})
         assert {key: jobs[rule].get(key) for key in wanted} == {key: str(value) for key, value in wanted.items()}, rule
         assert ("gpu" in jobs[rule]) == ("gpu" in wanted)
 
 
-def test_what_is_set_for_one_rule_alone_goes_before_its_kind(project):
+def test_another_profile_sets_what_it_says(project):
     folder = project.folder / "profiles/ours"
     folder.mkdir()
     (folder / "config.yaml").write_text(yaml.safe_dump({"set-resources": OWN}))
     jobs = planned(project, "profiles/ours", "all", "results/blank/dialog-seed1/written/caption.h5")
     assert jobs["play_round"]["runtime"] == "9"
-    assert jobs["play_dialog"]["runtime"] == "8"
-    assert jobs["blank_extract"]["gpu_model"] == "a100"
+    assert jobs["extract"]["gpu_model"] == "a100"
     assert "runtime" not in jobs["encode"]

@@ -1,8 +1,8 @@
-"""Snakemake reruns a command when a file that it is made of changes, and no other; files say where they come from."""
+"""Snakemake reruns a command when one of its source files changes, and no other; files carry where they come from."""
 
 import ast
-import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,17 +17,17 @@ import torch
 import yaml
 from project import ROOT
 
-from cooperation.bots.checkpoint import Checkpoint, build, save_checkpoint
+from cooperation.bots.building import build
+from cooperation.bots.checkpoint import Checkpoint, save_checkpoint
 from cooperation.cli import COMMANDS, main
-from cooperation.commands.provenance import record_of
+from cooperation.config.training import Sizes
 from cooperation.data.store import Dialogs, Features, write_dialogs, write_features
-from cooperation.files import digest
-from cooperation.games.oracle import play_oracles
-from cooperation.games.results import write_result
-from cooperation.messages import Messages
-from cooperation.models import Sizes
-from cooperation.provenance import PACKAGE, _imported, code, inputs, software, sources
-from cooperation.text import Vocabulary
+from cooperation.evaluation.oracle import play_oracles
+from cooperation.evaluation.results import write_result
+from cooperation.game.messages import Messages
+from cooperation.game.vocabulary import Vocabulary
+from cooperation.io.files import digest
+from cooperation.io.provenance import PACKAGE, _imported, code, inputs, software, sources
 
 
 def names(command):
@@ -43,54 +43,107 @@ def test_sources_are_files(command):
 
 @pytest.mark.parametrize("file", sorted(PACKAGE.rglob("*.py")), ids=lambda file: str(file.relative_to(PACKAGE)))
 def test_no_import_is_missed(file):
-    """What Python itself reads as imports, those within functions included."""
-    wanted = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    """What Python itself reads as imports, those within functions included, without those for annotations."""
+    wanted, tree = set(), ast.parse(file.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = []
+    for node in ast.walk(tree):
         assert not (isinstance(node, ast.ImportFrom) and node.level), "relative"
         if isinstance(node, ast.ImportFrom):
             wanted |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Import):
             wanted |= {alias.name for alias in node.names}
-    places = [PACKAGE.parent.joinpath(*name.split(".")) for name in wanted if name.startswith("cooperation.")]
-    found = {path for path in _imported(file) if path.suffix == ".py"}
-    assert found == {path for place in places if (path := place.with_suffix(".py")).is_file()}
+    wanted = {name for name in wanted if name.startswith("cooperation.")}
+    modules = {path for name in wanted if (path := place_of(name).with_suffix(".py")).is_file()}
+    # Importing a module runs the files of the folders that it is in.
+    folders = {folder for name in wanted for folder in (place_of(name), *place_of(name).parents)}
+    inits = {path for folder in folders if PACKAGE in folder.parents and (path := folder / "__init__.py").is_file()}
+    found = {path for path in _imported(file) if path.suffix == ".py"} - discovered(file)
+    assert found == {path for path in modules | inits if path.stat().st_size} - discovered(file)
 
 
-def test_folders_say_nothing_that_could_be_missed():
-    assert [path for path in PACKAGE.glob("*/**/__init__.py") if path.stat().st_size] == []
+def place_of(name):
+    return PACKAGE.parent.joinpath(*name.split("."))
+
+
+def discovered(file):
+    """The modules that a file imports by their file names: the only way to import what is found by being there."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            named = re.fullmatch(r"f'([\w.]+|{__name__})\.{[\w.]+}'", ast.unparse(node.args[0]))
+            assert named, "not a module found in a folder"
+            place = file.parent if named[1] == "{__name__}" else place_of(named[1])
+            found |= set(place.glob("*.py"))
+    return found
+
+
+def test_modules_that_are_found_by_being_in_a_folder_are_sources():
+    places = {file: discovered(file) for file in PACKAGE.rglob("*.py")}
+    by_folder = {path.parent.name for found in places.values() for path in found}
+    assert by_folder == {"commands", "interventions", "readers", "figures"}
+    for file, found in places.items():
+        if file.name != "cli.py":
+            assert found <= set(_imported(file))
+
+
+@pytest.mark.parametrize(
+    ("command", "folder"),
+    [
+        ("play", "game/interventions"),
+        ("intervene", "game/interventions"),
+        ("encode", "data/readers"),
+        ("check", "data/readers"),
+        ("report", "reports/figures"),
+        ("report", "game/interventions"),
+    ],
+)
+def test_a_command_is_made_of_all_that_it_may_find(command, folder):
+    files = {str(path.relative_to(PACKAGE)) for path in (PACKAGE / folder).glob("*.py") if path.stat().st_size}
+    assert len(files) > 3
+    assert files <= names(command)
+
+
+def test_a_figure_or_a_reader_is_no_source_of_what_cannot_find_it():
+    for command in ("play", "train", "extract", "miniature"):
+        assert not [name for name in names(command) if name.startswith(("data/readers/", "reports/"))]
+    assert not [name for name in names("train") if name.startswith("game/interventions/")]
 
 
 def test_every_way_to_import(tmp_path):
     (tmp_path / "some.py").write_text(
-        "import cooperation.method.game, cooperation.reports.corpus as counted\n"
-        "from cooperation.games import (\n    ranking,  # (not tables)\n    results as found,\n)\n"
+        "import cooperation.game.match, cooperation.reports.corpus as counted\n"
+        "from cooperation.evaluation import (\n    ranking,  # (not tables)\n    results as found,\n)\n"
         "if True:\n    from cooperation.data.store import Dialogs  # nor from figures\n"
-        "    from cooperation import randomness  # unlike report\n"
+        "    from cooperation.game import randomness  # unlike report\n"
     )
     found = {path.name for path in _imported(tmp_path / "some.py")}
-    assert found == {"game.py", "corpus.py", "ranking.py", "results.py", "store.py", "randomness.py"}
+    assert found == {"match.py", "corpus.py", "ranking.py", "results.py", "store.py", "randomness.py"}
 
 
 def test_sources_are_the_same_by_whatever_path_they_are_imported():
     """As by `snakemake -d .. -s ../Snakefile`, whose folder is `reports/..`."""
-    code = "import sys; sys.path.insert(0, {!r}); from cooperation.provenance import sources; print(*sources('table'))"
+    code = (
+        "import sys; sys.path.insert(0, {!r}); from cooperation.io.provenance import sources; print(*sources('report'))"
+    )
     found = [
         subprocess.check_output([sys.executable, "-c", code.format(path)], cwd=ROOT, text=True)
         for path in ("src", "docs/../src", str(ROOT / "docs/../src"))
     ]
     assert len(set(found)) == 1
-    assert found[0].startswith("src/cooperation/commands/table.py ")
+    assert "src/cooperation/commands/report.py " in found[0]
 
 
 def test_an_edited_bot_replays_the_games_and_an_edited_table_does_not():
-    method = {f"method/{name}" for name in ("game.py", "interventions.py", "function_words.txt")}
-    assert {*method, "bots/networks.py", "bots/lstm.py", "games/ranking.py"} <= names("play")
+    method = {f"game/{name}" for name in ("match.py", "interventions/noise.py", "function_words.txt")}
+    assert {*method, "bots/networks.py", "bots/fast/layer.py", "evaluation/ranking.py"} <= names("play")
     others = ("reports/", "data/vgg", "data/miniature", "bots/training", "commands/train")
     assert not [name for name in names("play") if name.startswith(others)]
-    assert "bots/networks.py" not in names("table") | names("figure") | names("report")
-    assert {f"reports/{name}" for name in ("page.py", "page.html.j2", "page.css", "sort.js")} <= names("report")
-    assert {"reports/table.html.j2", "reports/small.html.j2", "reports/macros.html.j2"} <= names("table")
-    assert {f"bots/{name}.py" for name in ("training", "updates", "lstm")} <= names("train")
+    assert "bots/networks.py" not in names("summarise") | names("report")
+    templates = {"page.html.j2", "table.html.j2", "macros.html.j2", "page.css", "sort.js"}
+    assert {"reports/page.py", *(f"reports/{name}" for name in templates)} <= names("report")
+    assert {f"bots/{name}.py" for name in ("training", "updates", "fast/layer")} <= names("train")
 
 
 def test_software():
@@ -103,11 +156,11 @@ def test_inputs_are_those_that_are_given(tmp_path):
     (tmp_path / "a").write_bytes(b"abc")
     # The example of FIPS 180-4.
     known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    assert inputs(dialogs=tmp_path / "a", control=None) == {"dialogs": known}
+    assert inputs(dialogs=tmp_path / "a", baseline=None) == {"dialogs": known}
 
 
 def test_code_is_another_after_an_edit(monkeypatch, tmp_path):
-    from cooperation import provenance
+    from cooperation.io import provenance
 
     paths = [tmp_path / "one.py", tmp_path / "two.py"]
     for path in paths:
@@ -147,22 +200,29 @@ def checkpoint(folder):
     sizes = Sizes(2, 3, 1)
     provenance = {"inputs": {"dialogs": "12ab"}, "device": "cuda, NVIDIA H200", "epochs": [{"number": 1}]}
     made = Checkpoint(
-        *build(VOCABULARY.size, 2, sizes), VOCABULARY, np.arange(7), sizes, {"seed": 4, "rate": 0.5}, provenance
+        *build(VOCABULARY.size, 2, sizes),
+        VOCABULARY,
+        np.arange(7),
+        sizes,
+        {"seed": 4, "rate": 0.5},
+        {"features": "small (12ab)"},
+        provenance,
     )
     save_checkpoint(folder / "made.safetensors", made)
-    said = ["words: 4", "dialogs: 7", "seed: 4", "rate: 0.5", "hidden: 3", "dialogs: 12ab", "device: cuda, NVIDIA H200"]
+    said = ["words: 4", "dialogs: 7", "seed: 4", "rate: 0.5", "hidden: 3", "dialogs: 12ab", "features: small (12ab)"]
+    said += ["device: cuda, NVIDIA H200"]
     return folder / "made.safetensors", said
 
 
 def authors(folder):
     with h5py.File(folder / "made.h5", "w") as file:
         file["images_val"] = np.ones((2, 4096), "f4")
-    return folder / "made.h5", ["nothing: another program made it", "images_val: (2, 4096) float32"]
+    return folder / "made.h5", ["carries: 'nothing: another program made it'", "images_val: (2, 4096) float32"]
 
 
 def report(folder):
     (folder / "made.csv").write_text("round,mpr\n")
-    return folder / "made.csv", ["nothing, for only dialogs"]
+    return folder / "made.csv", ["carries: 'nothing: only dialogs, features, checkpoints and results"]
 
 
 def said(monkeypatch, capsys, *words):
@@ -179,68 +239,6 @@ def test_every_kind_of_file_says_where_it_comes_from(kind, tmp_path, monkeypatch
     [(name, found)] = yaml.safe_load(text).items()
     assert name == str(path)
     assert found["sha256"] == digest(path)
-    assert "without Snakemake" in found["made"]
-
-
-def test_what_snakemake_remembers_is_said(tmp_path, monkeypatch, capsys):
-    path, log = tmp_path / "reports" / "mpr.csv", tmp_path / "logs" / "p0.2.log"
-    for each in (path, log):
-        each.parent.mkdir()
-    path.write_text("round,mpr\n")
-    record = {
-        "rule": "summarise",
-        "input": ["results/none.h5", "src/cooperation/files.py", "src/cooperation/reports/page.css"],
-        "log": ["logs/p0.2.log"],
-        "shellcmd": "python -m cooperation summarise",
-        "starttime": 0,
-        "endtime": 12.34,
-        "input_checksums": {"results/none.h5": "sha256:12ab"},
-    }
-    place = record_of(tmp_path, Path("reports/mpr.csv"))
-    place.parent.mkdir(parents=True)
-    place.write_text(json.dumps(record))
-    monkeypatch.chdir(tmp_path)
-    for word in ("reports/mpr.csv", path):
-        [found] = yaml.safe_load(said(monkeypatch, capsys, word)).values()
-        assert found["made"] == {
-            "rule": "summarise",
-            "commands": ["python -m cooperation summarise"],
-            "inputs": {"results/none.h5": "12ab"},
-            "source_files": 2,
-            "began": "1970-01-01 00:00:00+00:00",
-            "wall_time_s": 12.3,
-            "log": ["logs/p0.2.log"],
-        }
-    place.write_text(json.dumps(record | {"shellcmd": "python -m cooperation summarise then table 1"}))
-    [found] = yaml.safe_load(said(monkeypatch, capsys, path)).values()
-    assert found["made"]["commands"] == ["python -m cooperation summarise", "table 1"]
-    log.with_name("p0.2.tsv").write_text("s\tmax_rss\tcpu_time\n12.5\t800.25\t-\n")
-    [found] = yaml.safe_load(said(monkeypatch, capsys, path)).values()
-    assert found["made"]["wall_time_s"] == 12.5
-    assert found["made"]["peak_memory_mb"] == 800.25
-    assert "cpu_time_s" not in found["made"]
-
-
-@pytest.mark.parametrize("text", ['{"rule": "summ', "", '{"rule": "summarise"}'])
-def test_a_record_that_cannot_be_read_is_said_to_be_none(text, tmp_path, monkeypatch, capsys):
-    path, place = tmp_path / "mpr.csv", record_of(tmp_path, Path("mpr.csv"))
-    path.write_text("round,mpr\n")
-    place.parent.mkdir(parents=True)
-    place.write_text(text)
-    [found] = yaml.safe_load(said(monkeypatch, capsys, path)).values()
-    assert found["made"] == "not known: Snakemake's record of it is cut short or of another version"
-    assert found["sha256"] == digest(path)
-
-
-@pytest.mark.parametrize("length", [20, 200, 400])
-def test_records_are_where_snakemake_puts_them(length, tmp_path):
-    from snakemake.persistence.file import FilePersistence
-
-    name, theirs = "r" * length, object.__new__(FilePersistence)
-    theirs._max_len = None
-    place = tmp_path / ".snakemake" / "metadata"
-    place.mkdir(parents=True)
-    assert str(record_of(tmp_path, Path(name))) == theirs._record_path(str(place), name)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cooperation.randomness import integers, uniform
+from cooperation.game.randomness import integers, uniform
 
 
 @given(st.integers(0, 2**63 - 1), st.text(max_size=8), st.integers(0, 2**40), st.integers(0, 10))

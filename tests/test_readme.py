@@ -1,11 +1,22 @@
 """The README: its worked example is applied and played, and what it names exists."""
 
+import json
+import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+
+import pytest
+import yaml
+from project import lacking
+
+from cooperation.config.conditions import read_conditions
+from cooperation.config.experiment import read
+from cooperation.evaluation.results import read_result
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -15,11 +26,12 @@ PLAYED = """
 import numpy as np
 import yaml
 from cooperation.bots.scripted import OracleAnswerer, OracleQuestioner
-from cooperation.configuration import read
-from cooperation.method.game import Match, Script
-from cooperation.messages import Messages
-from cooperation.method.readings import READINGS, tampering
-from cooperation.text import Vocabulary
+from cooperation.config.experiment import read
+from cooperation.game.match import Batch, Match, Perturbation, Script
+from cooperation.game.messages import Messages
+from cooperation.game.place import Context
+from cooperation.game.readings import READINGS
+from cooperation.game.vocabulary import Vocabulary
 
 condition = read(yaml.safe_load(open("config.yaml", encoding="utf-8"))).conditions["dialog"]["first-word"]
 images, rows = np.eye(128, dtype=np.float32), np.arange(128)
@@ -30,51 +42,143 @@ def rank(guesses):
     return (nearness > own).sum(1) + ((nearness == own).sum(1) - 1) / 2
 
 for reading in READINGS.values():
-    done = tampering(condition, reading, Vocabulary.of(["no", "yes", "UNK"]))
+    done = Perturbation.of(reading, condition.channel, condition.kind, condition.start)
     bots = OracleQuestioner(images, 2), OracleAnswerer(images, 2)
-    game = Match(*bots, Messages.of([[1]] * 128), images, rows, 1, Script.silent(128), done, rank).finish()
+    batch, context = Batch(rows, Messages.of([[1]] * 128), images), Context(1, Vocabulary.of(["no", "yes", "UNK"]))
+    game = Match(*bots, batch, Script.silent(128), done, context, rank).finish()
     print(game.answer_said.lengths.min(), game.answer_heard.lengths.max(), *game.ranks[:, 10])
 """
 
+# Five dialogs, untrained bots and what `cooperation play` reads.
+MADE = """
+from pathlib import Path
 
-def example():
-    """File → hunks of the README's one diff, each as the text before and the text after."""
-    [block] = re.findall(r"^```diff\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
-    files = {}
-    for part in re.split(r"^--- ", block, flags=re.MULTILINE)[1:]:
-        name, _, rest = part.partition("\n")
-        hunks = [hunk.splitlines(keepends=True) for hunk in rest.split("@@\n")]
-        sides = [["".join(line[1:] for line in hunk if line[0] != sign) for sign in "+-"] for hunk in hunks]
-        files[name.strip()] = sides
-    return block, files
+import numpy as np
+import torch
+from cooperation.bots.building import build
+from cooperation.bots.checkpoint import Checkpoint, save_checkpoint
+from cooperation.config.training import Sizes, Training
+from cooperation.data.store import (
+    Dialogs, Features, identity_of_dialogs, identity_of_features, write_dialogs, write_features
+)
+from cooperation.game.messages import Messages
+from cooperation.game.vocabulary import Vocabulary
+
+torch.manual_seed(1)
+words, ids, sizes = Vocabulary.of(["a", "no", "red", "yes", "UNK"]), np.arange(5) + 40, Sizes(4, 5, 1)
+turns = Messages(np.tile(np.array([1, 3], np.int32), (5, 10, 1)), np.full((5, 10), 2, np.int32))
+write_dialogs(Path("d.h5"), words, {"val": Dialogs(ids, Messages.of([[1, 3]] * 5), turns, turns)}, {})
+write_features(Path("f.h5"), {"val": Features(ids, np.eye(5, 6, dtype=np.float32), {})}, {})
+made_of = identity_of_dialogs(Path("d.h5")).only("vocabulary") | identity_of_features(Path("f.h5")).only("features")
+bots = (bot.eval() for bot in build(words.size, 6, sizes))
+save_checkpoint(Path("b"), Checkpoint(*bots, words, np.array([1]), sizes, vars(Training()), made_of, {}))
+"""
 
 
-def test_the_intervention_of_the_worked_example_does_what_it_says(tmp_path):
-    block, files = example()
-    assert len(block.splitlines()) < 20
-    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "config.yaml", tmp_path)
-    for name, hunks in files.items():
-        text = (tmp_path / name).read_text(encoding="utf-8")
-        for before, after in hunks:
-            assert text.count(before) == 1, f"{name}: {before!r}"
-            text = text.replace(before, after)
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    run = [sys.executable, "-c", PLAYED]
-    done = subprocess.run(run, cwd=tmp_path, env={"PYTHONPATH": "src"}, capture_output=True, text=True, check=False)
+def recipe():
+    """The worked example of a new kind: where its file goes, the file, and the lines of config.yaml."""
+    [section] = re.findall(r"^## How to add an intervention\n(.*?)^## ", README, re.DOTALL | re.MULTILINE)
+    [file] = re.findall(r"`(src/cooperation/game/interventions/\w+\.py)`", section)
+    [code] = re.findall(r"^```python\n(.*?)^```", section, re.DOTALL | re.MULTILINE)
+    return file, code, re.findall(r"^```yaml\n(.*?)^```", section, re.DOTALL | re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A copy of the package and its settings, with the one new file and the one new line of the worked example."""
+    folder = tmp_path_factory.mktemp("project")
+    shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    for name in ("config.yaml", "pyproject.toml"):
+        shutil.copy(ROOT / name, folder)
+    file, code, (_, line) = recipe()
+    assert not (folder / file).exists()
+    assert line.count("\n") == 1
+    (folder / file).write_text(code, encoding="utf-8")
+    config = (folder / "config.yaml").read_text(encoding="utf-8")
+    beside = "    human-questions: {script: questions}\n"
+    assert config.count(beside) == 1
+    (folder / "config.yaml").write_text(config.replace(beside, beside + line), encoding="utf-8")
+    return folder
+
+
+def run(project, *words):
+    """Run Python in the copy, with its sources."""
+    environment = {"PYTHONPATH": str(project / "src"), "OMP_NUM_THREADS": "1", "PATH": os.environ["PATH"]}
+    command = [sys.executable, *words]
+    return subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_intervention_of_the_worked_example_does_what_it_says(project):
+    done = run(project, "-c", PLAYED)
     assert done.returncode == 0, done.stderr
     # By the first digit alone, a dialog's number is 0 or 1. Elsewhere one image is nearer, and 126 are as near.
     assert [line.split() for line in done.stdout.splitlines()] == [["7", "1", "0.0", "0.0", *["64.0"] * 126]] * 2
-    check = [
-        sys.executable,
-        "-m",
-        "ruff",
-        "check",
-        "--config",
-        str(ROOT / "pyproject.toml"),
-        *[name for name in files if name[-3:] == ".py"],
-    ]
-    assert subprocess.run(check, cwd=tmp_path, capture_output=True, check=False).returncode == 0
+
+
+def test_the_command_line_knows_the_new_kind(project):
+    assert run(project, "-c", MADE).returncode == 0
+    files = ["--checkpoint", "b", "--dialogs", "d.h5", "--features", "f.h5", "--reading", "written", "released"]
+    play = ["-m", "cooperation", "play", *files, "--out", "out", "--condition", "none", "--condition"]
+    done = run(project, *play, "first-word")
+    assert done.returncode == 0, done.stderr
+    for reading in ("written", "released"):
+        result = read_result(project / "out" / reading / "first-word.h5")
+        assert (result.answer_said.lengths > 1).any()
+        assert result.answer_heard.tokens[..., 0].tolist() == result.answer_said.tokens[..., 0].tolist()
+        assert result.answer_heard.lengths.max() == 1
+        assert result.perturbed_messages[1:].min() > 0
+        assert json.loads(result.attributes["settings"])["kind"] == "first-word"
+    text = " ".join(run(project, "-m", "cooperation", "play", "--help").stdout.split())
+    assert "first-word (question, answer): only the first word of a message is heard." in text
+
+    # What it lacks, and where nobody would hear it, is refused.
+    for settings, said in (
+        ("{channel: answer, kind: first-word, p: 0.2}", "unknown 'p'; choose from channel, kind, start"),
+        ("{channel: question, kind: first-word, script: dialog}", "where people answer nobody hears what is delivered"),
+        ("{channel: image, kind: first-word}", "unknown 'first-word'; choose from noise, swap"),
+    ):
+        refused = run(project, *play, f"x={settings}")
+        assert refused.returncode == 2
+        assert said in refused.stderr
+        assert refused.stderr.count("\n") == 1
+
+
+def test_a_new_kind_changes_nothing_else(project):
+    file, *_ = recipe()
+    ours = {path.relative_to(ROOT) for path in (ROOT / "src").rglob("*.py")}
+    theirs = {path.relative_to(project) for path in (project / "src").rglob("*.py")}
+    assert theirs - ours == {Path(file)}
+    assert all((project / path).read_bytes() == (ROOT / path).read_bytes() for path in ours)
+    lines = [(folder / "config.yaml").read_text(encoding="utf-8").splitlines() for folder in (ROOT, project)]
+    assert len(lines[1]) == len(lines[0]) + 1
+    assert len([line for line in lines[1] if line not in lines[0]]) == 1
+    # Neither do the contracts about imports, nor the rules of style.
+    for tool, *words in (["ruff", "check", file], ["ruff", "format", "--check", file], ["lint-imports", "--no-cache"]):
+        program = shutil.which(tool, path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+        if program is None:
+            lacking(f"{tool} is not installed")
+        environment = os.environ | {"PYTHONPATH": str(project / "src")}
+        done = subprocess.run(
+            [program, *words], cwd=project, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_both_lines_of_the_worked_example_are_conditions():
+    known, _ = recipe()[2]
+    assert list(read_conditions({"none": {}, **yaml.safe_load(known)}, "README")) == ["none", "answer-from3-p0.5"]
+
+
+def test_the_example_of_a_model_is_one():
+    [models] = re.findall(r"^```yaml\n(models:.*?)^```", README, re.DOTALL | re.MULTILINE)
+    config, given = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8")), yaml.safe_load(models)
+    for key, changed in given.items():
+        config[key] |= changed
+    found = read(config)
+    usual = found.training("miniature", "dialog", 1)
+    assert found.training("miniature", "w1", 1) == replace(usual, image_weight=1.0) != usual
+    assert found.stands_for["dialog"] == ("dialog", "w1")
+    assert list(found.conditions["w1"]) == ["none", "human", "image-from1"]
 
 
 def test_every_module_and_folder_has_its_place():
@@ -144,5 +248,5 @@ def test_the_picture_of_the_workflow_has_its_rules():
     ).stdout
     picture = (ROOT / "docs" / "rulegraph.svg").read_text(encoding="utf-8")
     rules = sorted(re.findall(r'label = "(\w+)', made))
-    assert len(rules) > 10
+    assert {"miniature", "encode", "extract", "normalise", "train", "play", "report", "all"} <= set(rules)
     assert sorted(re.findall(r"<text[^>]*>(\w+)</text>", picture)) == rules

@@ -1,4 +1,4 @@
-"""The released reading equals the authors' own program, on a tiny trained instance of it.
+"""The released reading equals the authors' own program, on a tiny trained instance, by plain and by fast networks.
 
 Another instance is tried with COOPERATION_GOLDEN=/path/to/prefix (prefix.json and prefix.npz).
 """
@@ -12,18 +12,21 @@ import numpy as np
 import pytest
 import torch
 
-from cooperation.bots.lessons import lessons
+from cooperation.bots.fast.networks import FastAnswerer, FastQuestioner
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
 from cooperation.bots.player import AnswererPlayer, QuestionerPlayer
+from cooperation.bots.training_data import training_data
 from cooperation.bots.updates import teacher_forced
+from cooperation.config.training import Sizes
 from cooperation.data.store import Dialogs
-from cooperation.games.ranking import Ranker
-from cooperation.messages import Messages, stack_rounds
-from cooperation.method.facts import bare, marked
-from cooperation.method.game import Match, Script, Tampering, delivered
-from cooperation.method.interventions import NegateExact
-from cooperation.models import Sizes
-from cooperation.text import Vocabulary
+from cooperation.evaluation.ranking import Ranker
+from cooperation.game.facts import bare, marked
+from cooperation.game.interventions.negate import Negate
+from cooperation.game.match import Batch, Match, Perturbation, Script
+from cooperation.game.messages import Messages, stack_rounds
+from cooperation.game.place import Context
+from cooperation.game.readings import READINGS
+from cooperation.game.vocabulary import Vocabulary
 
 PREFIX = os.environ.get("COOPERATION_GOLDEN", str(Path(__file__).parent / "golden" / "released_tiny"))
 RENAMED = {
@@ -37,6 +40,7 @@ RENAMED = {
 DESCRIPTION = json.loads(Path(PREFIX + ".json").read_text())
 ARRAYS = np.load(PREFIX + ".npz")
 CONDITIONS = sorted(DESCRIPTION["games"])
+KINDS = {"plain": (QuestionerNetwork, AnswererNetwork), "fast": (FastQuestioner, FastAnswerer)}
 SPEAKING = [name for name in CONDITIONS if re.match("none|negation|image|caption", name)]
 
 
@@ -63,6 +67,13 @@ def network(kind: type, bot: str):
     return made
 
 
+@pytest.fixture(params=KINDS)
+def pair(request):
+    """The trained networks, plain or fast."""
+    questioner, answerer = KINDS[request.param]
+    return network(questioner, "qbot"), network(answerer, "abot")
+
+
 def padded(tokens: np.ndarray) -> Messages:
     return Messages(tokens.astype(np.int32), (tokens != 0).sum(-1).astype(np.int32))
 
@@ -75,25 +86,25 @@ def trimmed(messages: Messages, number: int) -> list[list[int]]:
     return messages[:, number].lists()
 
 
-def played(condition: str, reads, *, speak: bool):
+def played(pair, condition: str, message_format, *, speak: bool):
     """Play the condition's 40 games: the bots' own words, or the recorded ones."""
     games = DESCRIPTION["games"][condition]
     words = vocabulary()
     rows = np.arange(len(games))
     start = int(re.search(r"from(\d+)", condition)[1])
     caption = Messages.of([game["caption"] for game in games])
-    tampering = {"start": start, "remembered": delivered}
+    perturbation = {"start": start, "remember": READINGS["released"].remember}
     if condition.startswith("image"):
         noise = ARRAYS[f"game/{condition}/noise"]
-        tampering["image"] = lambda _images, _where: noise
+        perturbation["image"] = lambda _images, _place: noise
     if speak:
         if condition.startswith("negation"):
-            tampering["answer"] = NegateExact(words.ids["yes"], words.ids["no"], words.eos)
+            perturbation["answer"] = READINGS["released"].deliver(Negate())
         script = Script.silent(len(games))
     else:
         question, answer = recorded(games, "q_heard"), recorded(games, "a_heard")
-        tampering["question"] = lambda _said, where: question[:, where.round - 1]
-        tampering["answer"] = lambda _said, where: answer[:, where.round - 1]
+        perturbation["question"] = lambda _said, place: question[:, place.round - 1]
+        perturbation["answer"] = lambda _said, place: answer[:, place.round - 1]
         script = Script(recorded(games, "q_said"), recorded(games, "a_said"), np.zeros((len(games), 0)))
     ranker = Ranker(ARRAYS["val/image"])
     guesses = []
@@ -103,20 +114,18 @@ def played(condition: str, reads, *, speak: bool):
         return ranker.rank(guess, rows)
 
     game = Match(
-        QuestionerPlayer(network(QuestionerNetwork, "qbot"), words, reads(words)),
-        AnswererPlayer(network(AnswererNetwork, "abot"), words, reads(words)),
-        caption,
-        ARRAYS["val/image"][rows],
-        rows,
-        0,
+        QuestionerPlayer(pair[0], words, message_format(words)),
+        AnswererPlayer(pair[1], words, message_format(words)),
+        Batch(rows, caption, ARRAYS["val/image"][rows]),
         script,
-        Tampering(**tampering),
+        Perturbation(**perturbation),
+        Context(0, words),
         rank,
     ).finish()
     return game, np.stack(guesses, 1)
 
 
-def test_teacher_forced_losses():
+def test_teacher_forced_losses(pair):
     words = vocabulary()
     dialogs = Dialogs(
         np.arange(len(ARRAYS["teacher/image"])),
@@ -124,24 +133,24 @@ def test_teacher_forced_losses():
         padded(ARRAYS["teacher/question"]),
         padded(ARRAYS["teacher/answer"]),
     )
-    batch = lessons(dialogs, ARRAYS["teacher/image"], words, marked(words), torch.device("cpu"))
-    batch = batch.of(torch.arange(len(batch)))
+    data = training_data(dialogs, ARRAYS["teacher/image"], words, marked(words), torch.device("cpu"))
+    batch = data.batch(torch.arange(len(data)))
     with torch.no_grad():
-        losses = teacher_forced(network(QuestionerNetwork, "qbot"), network(AnswererNetwork, "abot"), batch)
+        losses = teacher_forced(*pair, batch)
     for name, loss in losses.items():
         assert loss.item() == pytest.approx(float(ARRAYS[f"teacher/loss_{name}"]), rel=1e-4)
 
 
 @pytest.mark.parametrize("condition", CONDITIONS)
-def test_replayed_messages_give_the_same_guesses(condition):
-    _, guesses = played(condition, bare, speak=False)
+def test_replayed_messages_give_the_same_guesses(pair, condition):
+    _, guesses = played(pair, condition, bare, speak=False)
     np.testing.assert_allclose(guesses[:, 1:], ARRAYS[f"game/{condition}/prediction"], rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("condition", SPEAKING)
-def test_the_bots_say_the_same_words_and_reach_the_same_ranks(condition):
+def test_the_bots_say_the_same_words_and_reach_the_same_ranks(pair, condition):
     games = DESCRIPTION["games"][condition]
-    game, _ = played(condition, bare, speak=True)
+    game, _ = played(pair, condition, bare, speak=True)
     for ours, theirs in (
         (game.question_said, "q_said"),
         (game.question_heard, "q_heard"),

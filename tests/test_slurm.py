@@ -18,7 +18,7 @@ from uninterrupted import beside, uninterrupted  # noqa: F401
 from versioned import Versioned
 
 PROGRESS = "checkpoints/small/round-seed1.progress.safetensors"
-TRAINING = "rule_train_wildcards_round_1"
+TRAINING = "rule_train_wildcards_small_round_1"
 LONGER = copy.deepcopy(CONFIG)
 LONGER["datasets"]["small"]["training"]["round"]["epochs"] = 25
 # A job for each condition: the cluster plays them side by side.
@@ -110,7 +110,7 @@ def test_a_cancelled_training_is_tried_again_and_goes_on(clustered):
 
 def test_jobs_get_what_the_profile_says(clustered):
     profile = yaml.safe_load((clustered.folder / "profiles/slurm/config.yaml").read_text())
-    assert {"train", "play", "summarise"} <= {job["rule"] for job in clustered.queue}
+    assert {"train", "play", "report"} <= {job["rule"] for job in clustered.queue}
     for job in clustered.queue:
         wanted = profile["default-resources"] | profile["set-resources"].get(job["rule"], {})
         assert job["partition"] == wanted["slurm_partition"]

@@ -18,9 +18,9 @@ from cooperation.data.store import (
     write_feature_blocks,
     write_features,
 )
-from cooperation.files import InputError
-from cooperation.messages import Messages
-from cooperation.text import Vocabulary
+from cooperation.game.messages import Messages
+from cooperation.game.vocabulary import Vocabulary
+from cooperation.io.files import InputError
 
 PLACE = Path("features.h5")
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from cooperation.messages import Messages, stack_rounds
+from cooperation.game.messages import Messages, stack_rounds
 from cooperation.reports import talk
 
 CODES = arrays(np.int64, st.tuples(st.integers(1, 6), st.just(10)), elements=st.integers(0, 4))

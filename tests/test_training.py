@@ -10,16 +10,16 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from cooperation.bots import training as module
+from cooperation.bots.building import build
 from cooperation.bots.checkpoint import Checkpoint, load_checkpoint, load_tensors, save_checkpoint
-from cooperation.bots.lessons import lessons
-from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
-from cooperation.bots.training import AnotherTrainingError, Keeping, School, drawn_batches, shuffled_batches
+from cooperation.bots.training import AnotherTrainingError, ProgressFile, Trainer, drawn_batches, shuffled_batches
+from cooperation.bots.training_data import training_data
+from cooperation.config.training import Sizes, Training
 from cooperation.data.store import Dialogs
-from cooperation.files import InputError
-from cooperation.messages import Messages
-from cooperation.method.facts import FORMATS
-from cooperation.models import Sizes, Training
-from cooperation.text import Vocabulary
+from cooperation.game.facts import FORMATS
+from cooperation.game.messages import Messages
+from cooperation.game.vocabulary import Vocabulary
+from cooperation.io.files import InputError
 
 VOCABULARY = Vocabulary.of([*"abcdefghi", "UNK"])
 SIZES = Sizes(embedding=4, hidden=6, layers=1)
@@ -39,13 +39,13 @@ def made_up():
 
     dialogs = Dialogs(IDS, messages(COUNT), messages(COUNT, 10), messages(COUNT, 10))
     images = generator.normal(size=(COUNT, 5)).astype(np.float32)
-    return lessons(dialogs, images, VOCABULARY, FORMATS["marked"](VOCABULARY), CPU)
+    return training_data(dialogs, images, VOCABULARY, FORMATS["marked"](VOCABULARY), CPU)
 
 
-def school(seed=0, subject="", **settings):
+def trainer(seed=0, fingerprint="", **settings):
     torch.manual_seed(seed)
-    bots = QuestionerNetwork(VOCABULARY.size, 5, SIZES), AnswererNetwork(VOCABULARY.size, 5, SIZES)
-    return School(*bots, Training(**{"epochs": 3, "batch": 6} | settings), subject)
+    bots = build(VOCABULARY.size, 5, SIZES)
+    return Trainer(*bots, Training(**{"epochs": 3, "batch": 6} | settings), fingerprint)
 
 
 def weights(trained):
@@ -68,24 +68,24 @@ def stopped_at(trained, stop):
 @pytest.mark.parametrize(("regime", "batch", "stops"), [("dialog", 6, (1, 4, 7)), ("round", 10, (1, 2))])
 def test_stopped_at_any_batch_it_continues_bit_by_bit(regime, batch, stops, tmp_path):
     data, settings = made_up(), {"regime": regime, "batch": batch, "epochs": 2}
-    straight = school(**settings)
+    straight = trainer(**settings)
     list(straight.fit(data))
     for stop in stops:
         path = tmp_path / f"{stop}.progress.safetensors"
-        first = school(**settings)
+        first = trainer(**settings)
         stopped_at(first, stop)
         with pytest.raises(KeyboardInterrupt):
-            list(first.fit(data, IDS, Keeping(path, 0)))
-        again = school(seed=9, **settings)
+            list(first.fit(data, IDS, ProgressFile(path, 0)))
+        again = trainer(seed=9, **settings)
         again.load(path)
         assert (len(again.history), len(again.losses)) == divmod(stop, -(-COUNT // batch))
-        list(again.fit(data, IDS, Keeping(path, 0)))
+        list(again.fit(data, IDS, ProgressFile(path, 0)))
         assert torch.equal(weights(again), weights(straight)), stop
         assert again.history == straight.history
 
 
 def test_an_epoch_is_the_mean_of_its_batches():
-    trained, losses = school(epochs=1), []
+    trained, losses = trainer(epochs=1), []
     update = trained.updates.update
     trained.updates.update = lambda batch: losses.append(found := update(batch)) or found
     [epoch] = trained.fit(made_up())
@@ -97,18 +97,18 @@ def test_an_epoch_is_the_mean_of_its_batches():
 def test_progress_is_saved_by_the_clock(minutes, batches, tmp_path, monkeypatch):
     moments = iter(range(0, 6000, 60))
     monkeypatch.setattr(module.time, "monotonic", lambda: next(moments))
-    trained, saved = school(), []
+    trained, saved = trainer(), []
     monkeypatch.setattr(trained, "save", lambda _: saved.append((len(trained.history), len(trained.losses))))
-    list(trained.fit(made_up(), IDS, Keeping(tmp_path / "progress.safetensors", minutes)))
-    # The clock is looked at after each of four batches and after each save, and a minute has passed every time.
+    list(trained.fit(made_up(), IDS, ProgressFile(tmp_path / "progress.safetensors", minutes)))
+    # The clock is read after each of four batches and after each save, and a minute has passed every time.
     assert saved == [moment for epoch in range(3) for moment in [*((epoch, done) for done in batches), (epoch + 1, 0)]]
 
 
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize("minutes", [0, 10])
-def test_a_loss_that_is_no_number_names_its_batch_and_keeps_what_was_good(regime, minutes, tmp_path):
-    path, data, trained = tmp_path / "progress.safetensors", made_up(), school(regime=regime)
-    epochs = trained.fit(data, IDS, Keeping(path, minutes))
+def test_a_loss_that_is_not_finite_names_its_batch_and_keeps_earlier_progress(regime, minutes, tmp_path):
+    path, data, trained = tmp_path / "progress.safetensors", made_up(), trainer(regime=regime)
+    epochs = trained.fit(data, IDS, ProgressFile(path, minutes))
     next(epochs)
     batches = list(REGIMES[regime](COUNT, 6, 1, 1))
     bad = next(number for number, rows in enumerate(batches) if 7 in rows)
@@ -118,7 +118,7 @@ def test_a_loss_that_is_no_number_names_its_batch_and_keeps_what_was_good(regime
         next(epochs)
     assert f"epoch 2, batch {bad + 1} of 4 (images {named}" in str(caught.value)
     assert "loss is nan" in str(caught.value)
-    again = school(regime=regime)
+    again = trainer(regime=regime)
     again.load(path)
     assert (len(again.history), len(again.losses)) == (1, 0 if minutes else bad)
     assert weights(again).isfinite().all()
@@ -127,13 +127,13 @@ def test_a_loss_that_is_no_number_names_its_batch_and_keeps_what_was_good(regime
 def test_an_exploding_loss_stops_training(tmp_path):
     path = tmp_path / "progress.safetensors"
     with pytest.raises(InputError, match=r"epoch 1, batch [2-4] of 4 \(images .*\): the \w+ loss is \d.*e\+"):
-        list(school(rate=1e5).fit(made_up(), IDS, Keeping(path)))
+        list(trainer(rate=1e5).fit(made_up(), IDS, ProgressFile(path)))
     assert not path.exists()
 
 
 @pytest.mark.parametrize("minutes", [0, 10])
-def test_weights_that_are_no_numbers_are_never_saved(minutes, tmp_path):
-    path, trained = tmp_path / "progress.safetensors", school(epochs=1)
+def test_weights_that_are_not_finite_are_never_saved(minutes, tmp_path):
+    path, trained = tmp_path / "progress.safetensors", trainer(epochs=1)
     update, done = trained.updates.update, []
 
     def spoilt(batch):
@@ -144,8 +144,8 @@ def test_weights_that_are_no_numbers_are_never_saved(minutes, tmp_path):
         return losses
 
     trained.updates.update = spoilt
-    with pytest.raises(InputError, match=r"epoch 1, batch 4 of 4 .*: a weight is no number after it"):
-        list(trained.fit(made_up(), IDS, Keeping(path, minutes)))
+    with pytest.raises(InputError, match=r"epoch 1, batch 4 of 4 .*: a weight is not finite after it"):
+        list(trained.fit(made_up(), IDS, ProgressFile(path, minutes)))
     assert path.exists() == (minutes == 0)
     if path.exists():
         tensors, _ = load_tensors(path)
@@ -153,31 +153,31 @@ def test_weights_that_are_no_numbers_are_never_saved(minutes, tmp_path):
         assert len(tensors["losses"]) == 3
 
 
-def test_losses_are_looked_at_seldom(monkeypatch):
-    """To look is to wait for a GPU: not once a batch."""
-    monkeypatch.setattr(module, "CHECKED_EVERY", 3)
-    trained, looks = school(epochs=1, batch=2), []
+def test_losses_are_read_seldom(monkeypatch):
+    """Reading a loss synchronises with a GPU: not once a batch."""
+    monkeypatch.setattr(module, "CHECK_EVERY", 3)
+    trained, reads = trainer(epochs=1, batch=2), []
     check = trained._check_losses
-    monkeypatch.setattr(trained, "_check_losses", lambda names: looks.append(len(trained.losses)) or check(names))
+    monkeypatch.setattr(trained, "_check_losses", lambda names: reads.append(len(trained.losses)) or check(names))
     list(trained.fit(made_up()))
-    assert looks == [3, 6, 9, 10]
+    assert reads == [3, 6, 9, 10]
 
 
-@pytest.mark.parametrize("other", [{"rate": 0.5}, {"subject": "other features"}, {"regime": "round"}])
+@pytest.mark.parametrize("other", [{"rate": 0.5}, {"fingerprint": "other features"}, {"regime": "round"}])
 def test_progress_of_another_training_is_not_continued(other, tmp_path):
     path = tmp_path / "progress.safetensors"
-    school(subject="these features").save(path)
-    school(subject="these features").load(path)
+    trainer(fingerprint="these features").save(path)
+    trainer(fingerprint="these features").load(path)
     with pytest.raises(AnotherTrainingError, match="another training; delete it"):
-        school(**{"subject": "these features"} | other).load(path)
+        trainer(**{"fingerprint": "these features"} | other).load(path)
 
 
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory):
-    trained, path = school(), tmp_path_factory.mktemp("checkpoint") / "bots.safetensors"
+    trained, path = trainer(), tmp_path_factory.mktemp("checkpoint") / "bots.safetensors"
     bots = trained.questioner, trained.answerer
     settings = {"regime": "dialog", "seed": 1}
-    save_checkpoint(path, Checkpoint(*bots, VOCABULARY, IDS, SIZES, settings, {"device": "cpu"}))
+    save_checkpoint(path, Checkpoint(*bots, VOCABULARY, IDS, SIZES, settings, {}, {"device": "cpu"}))
     return path
 
 
@@ -201,9 +201,9 @@ def test_a_damaged_checkpoint_is_named_wherever_it_is_damaged(checkpoint, tmp_pa
         assert "\n" not in str(caught.value)
 
 
-def test_what_is_no_checkpoint_is_refused(checkpoint, tmp_path):
+def test_other_files_are_refused_as_checkpoints(checkpoint, tmp_path):
     progress, foreign = tmp_path / "progress.safetensors", tmp_path / "foreign.safetensors"
-    school().save(progress)
+    trainer().save(progress)
     with pytest.raises(InputError, match="the progress of a training"):
         load_checkpoint(progress, CPU)
     save_file(load_file(checkpoint), foreign)
@@ -213,15 +213,15 @@ def test_what_is_no_checkpoint_is_refused(checkpoint, tmp_path):
         load_checkpoint(tmp_path / "none.safetensors", CPU)
 
 
-def test_the_checksum_is_of_all_that_a_checkpoint_says(checkpoint):
+def test_the_checksum_covers_tensors_and_description(checkpoint):
     """Computed once more, plainly."""
     with safe_open(checkpoint, "numpy") as file:
-        promised, _, said = file.metadata()["cooperation"].partition(" ")
+        recorded, _, description = file.metadata()["cooperation"].partition(" ")
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    plain = hashlib.sha256(said.encode())
+    plain = hashlib.sha256(description.encode())
     for name in sorted(tensors):
         kind = {"float32": "torch.float32", "int64": "torch.int64"}[str(tensors[name].dtype)]
         plain.update(f"{name} {kind} {tensors[name].shape}".encode())
         plain.update(tensors[name].tobytes())
-    assert promised == plain.hexdigest()
-    assert json.loads(said)["provenance"] == {"device": "cpu"}
+    assert recorded == plain.hexdigest()
+    assert json.loads(description)["provenance"] == {"device": "cpu"}

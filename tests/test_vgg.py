@@ -11,12 +11,12 @@ from torch import nn
 from torchvision.models import VGG16_Weights, vgg16
 
 from cooperation.cli import main
+from cooperation.config.preparation import Extraction
 from cooperation.data import vgg
-from cooperation.data.archives import picture_names
+from cooperation.data.archives import find_pictures
 from cooperation.data.store import FeatureParts, read_features
 from cooperation.data.vgg import extract, trained, untrained
-from cooperation.files import InputError
-from cooperation.preparation import Extraction
+from cooperation.io.files import InputError
 
 PHOTOS = Path("../shared/data/photos")
 
@@ -49,6 +49,11 @@ def pictures(tmp_path):
     return album(tmp_path / "train2014.zip", {number: jpeg(image) for number, image in kinds.items()})
 
 
+def features(path, network, settings):
+    """Features of all pictures of an archive, in the order of their ids."""
+    return np.concatenate(list(extract(list(find_pictures([path]).values()), network, settings)))
+
+
 def run(monkeypatch, *words):
     monkeypatch.setattr("sys.argv", ["cooperation", *map(str, words)])
     main()
@@ -62,7 +67,7 @@ def test_features_are_those_of_torchvision_called_directly(tmp_path, monkeypatch
         images |= {3: Image.open(next(PHOTOS.glob("*.jpg")))}
     path = album(tmp_path / "train2014.zip", {number: jpeg(image) for number, image in images.items()})
     network, _ = untrained(1)
-    found = extract(path, list(picture_names(path).values()), network, Extraction(batch=2))
+    found = features(path, network, Extraction(batch=2))
 
     prepare = VGG16_Weights.IMAGENET1K_V1.transforms()
     for row, image in zip(found, images.values(), strict=True):
@@ -110,14 +115,14 @@ def test_untrained_weights_follow_from_the_seed_and_leave_the_generator():
 @without_vgg
 @pytest.mark.parametrize("preprocessing", ["torchvision", "caffe"])
 def test_batches_and_workers_change_nothing(pictures, preprocessing):
-    names = list(picture_names(pictures).values())
     network, _ = untrained(1)
-    alone = extract(pictures, names, network, Extraction(preprocessing, batch=1))
-    together = extract(pictures, names, network, Extraction(preprocessing, batch=4, workers=2))
+    alone = features(pictures, network, Extraction(preprocessing, batch=1))
+    together = features(pictures, network, Extraction(preprocessing, batch=4, workers=2))
     assert alone.shape == (6, vgg.FEATURES)
     np.testing.assert_allclose(alone, together, atol=1e-5)
-    turned = extract(pictures, names[::-1], network, Extraction(preprocessing))
-    np.testing.assert_allclose(turned[::-1], alone, atol=1e-5)
+    turned = list(find_pictures([pictures]).values())[::-1]
+    found = np.concatenate(list(extract(turned, network, Extraction(preprocessing))))
+    np.testing.assert_allclose(found[::-1], alone, atol=1e-5)
 
 
 @without_vgg
@@ -125,7 +130,7 @@ def test_batches_and_workers_change_nothing(pictures, preprocessing):
 def test_a_broken_picture_is_one_line_with_its_name(tmp_path, monkeypatch, capsys, workers):
     whole = jpeg(picture(1, 300, 300))
     path = album(tmp_path / "train2014.zip", {1: whole, 2: whole[: len(whole) // 2]})
-    words = ["extract", "--images", path, "--split", "train", "--out", tmp_path / "f.h5", "--workers", workers]
+    words = ["extract", "--train", path, "--out", tmp_path / "f.h5", "--workers", workers]
     with pytest.raises(SystemExit) as caught:
         run(monkeypatch, *words)
     assert caught.value.code == 2
@@ -142,7 +147,7 @@ def test_a_broken_picture_is_one_line_with_its_name(tmp_path, monkeypatch, capsy
 def test_small_pictures_of_several_sizes_or_too_small(tmp_path, sizes, words):
     path = album(tmp_path / "a.zip", {n: jpeg(picture(n, *size)) for n, size in enumerate(sizes)})
     with pytest.raises(InputError, match=rf"a\.zip: pictures of {words} pixels"):
-        extract(path, list(picture_names(path).values()), untrained(1)[0], Extraction("small"))
+        features(path, untrained(1)[0], Extraction("small"))
 
 
 @pytest.mark.parametrize(
@@ -209,7 +214,7 @@ def test_weights_that_would_run_code_are_not_loaded(tmp_path):
 @without_vgg
 def test_command_writes_how_the_features_were_made(pictures, tmp_path, monkeypatch):
     out = tmp_path / "f.h5"
-    run(monkeypatch, "extract", "--images", pictures, "--split", "train", "--out", out, "--seed", 3)
+    run(monkeypatch, "extract", "--train", pictures, "--out", out, "--seed", 3)
     found = read_features(out, "train")
     assert found.image_ids.tolist() == [1, 2, 3, 4, 5, 6]
     assert found.attributes == {
@@ -228,9 +233,9 @@ def test_command_writes_how_the_features_were_made(pictures, tmp_path, monkeypat
 @without_vgg
 def test_shards_together_are_the_whole(pictures, tmp_path, monkeypatch):
     whole, shards = tmp_path / "f.h5", [tmp_path / f"f{part}.h5" for part in (1, 2, 3, 4)]
-    run(monkeypatch, "extract", "--images", pictures, "--split", "train", "--out", whole)
+    run(monkeypatch, "extract", "--train", pictures, "--out", whole)
     for part, path in enumerate(shards, 1):
-        run(monkeypatch, "extract", "--images", pictures, "--split", "train", "--out", path, "--shard", f"{part}/4")
+        run(monkeypatch, "extract", "--train", pictures, "--out", path, "--shard", f"{part}/4")
     joined = FeatureParts.of(shards, "train")
     assert sorted(joined.image_ids.tolist()) == [1, 2, 3, 4, 5, 6]
     expected = read_features(whole, "train", joined.image_ids).vectors
@@ -240,7 +245,7 @@ def test_shards_together_are_the_whole(pictures, tmp_path, monkeypatch):
 @pytest.mark.parametrize("shard", ["0/4", "5/4", "x", "1", "1/0", "-1/2"])
 def test_impossible_shards(monkeypatch, capsys, shard):
     with pytest.raises(SystemExit) as caught:
-        run(monkeypatch, "extract", "--images", "a.zip", "--split", "train", "--out", "f.h5", f"--shard={shard}")
+        run(monkeypatch, "extract", "--train", "a.zip", "--out", "f.h5", f"--shard={shard}")
     assert caught.value.code == 2
     assert "is not I/N with 1 ≤ I ≤ N" in capsys.readouterr().err
 
@@ -248,5 +253,46 @@ def test_impossible_shards(monkeypatch, capsys, shard):
 @without_vgg
 def test_more_shards_than_pictures(pictures, tmp_path, monkeypatch, capsys):
     with pytest.raises(SystemExit):
-        run(monkeypatch, "extract", "--images", pictures, "--split", "train", "--out", tmp_path / "f", "--shard", "9/9")
+        run(monkeypatch, "extract", "--train", pictures, "--out", tmp_path / "f", "--shard", "9/9")
     assert "has fewer pictures than 9 shards" in capsys.readouterr().err
+
+
+@without_vgg
+def test_features_of_several_archives_are_one_split(tmp_path, monkeypatch):
+    images = {number: jpeg(picture(number, 48, 48)) for number in (1, 2, 3, 4, 5)}
+    one = album(tmp_path / "one.zip", images)
+    parts = [
+        album(tmp_path / f"{name}.zip", {number: images[number] for number in chosen})
+        for name, chosen in (("a", (4, 1)), ("b", (2, 3, 5)))
+    ]
+    val = album(tmp_path / "v.zip", {8: jpeg(picture(8, 48, 48)), 9: jpeg(picture(9, 48, 48))}, "val")
+    small = ["--preprocessing", "small"]
+    run(monkeypatch, "extract", "--train", one, "--out", tmp_path / "one.h5", *small)
+    shards = [tmp_path / f"fc7_{part}of2.h5" for part in (1, 2)]
+    for part, path in enumerate(shards, 1):
+        given = ["--train", *parts, "--val", val, "--shard", f"{part}/2"]
+        run(monkeypatch, "extract", *given, "--out", path, *small)
+        assert len(read_features(path, "val").image_ids) == 1
+    run(monkeypatch, "normalise", *shards, "--out", tmp_path / "features.h5")
+    found = read_features(tmp_path / "features.h5", "train")
+    assert sorted(found.image_ids.tolist()) == [1, 2, 3, 4, 5]
+    assert sorted(read_features(tmp_path / "features.h5", "val").image_ids.tolist()) == [8, 9]
+    wanted = read_features(tmp_path / "one.h5", "train", found.image_ids).vectors
+    wanted /= np.linalg.norm(wanted, axis=1, keepdims=True)
+    np.testing.assert_allclose(found.vectors, wanted, atol=1e-6)
+    assert found.attributes["archive_train"] == "a.zip, b.zip"
+
+
+@without_vgg
+def test_features_of_a_split_that_no_file_has(tmp_path, monkeypatch, capsys):
+    images = album(tmp_path / "a.zip", {number: jpeg(picture(number, 48, 48)) for number in (1, 2)})
+    run(monkeypatch, "extract", "--train", images, "--out", tmp_path / "f.h5", "--preprocessing", "small")
+    with pytest.raises(SystemExit):
+        run(monkeypatch, "normalise", tmp_path / "f.h5", "--out", tmp_path / "n.h5")
+    assert f"{tmp_path}/f.h5: has no features of the val split" in capsys.readouterr().err
+
+
+def test_extracting_nothing_is_refused(tmp_path, monkeypatch, capsys):
+    with pytest.raises(SystemExit):
+        run(monkeypatch, "extract", "--out", tmp_path / "f.h5")
+    assert "no pictures; give --train, --val or both" in capsys.readouterr().err

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from small_files import dialog, document, write_json, write_zip
 
-from cooperation.data.visdial import read_visdial
-from cooperation.files import InputError
+from cooperation.data.readers.visdial import read_visdial
+from cooperation.io.files import InputError
 
 GENUINE = Path("../shared/data/visdial_1.0_val_165.json")
 genuine = pytest.mark.skipif(not GENUINE.exists(), reason="the genuine VisDial dialogs are not in ../shared/data")

@@ -1,4 +1,4 @@
-"""The optional targets on a reduced world: `snakemake controls` and `snakemake weights`."""
+"""The optional target on a reduced world: `snakemake controls`."""
 
 import pandas as pd
 import pytest
@@ -8,7 +8,7 @@ TINY = {
     "source": "miniature",
     "raw": {"train": 24, "val": 12, "pixels": 32},
     "text": {"threshold": 2},
-    "pictures": {"preprocessing": "small"},
+    "extraction": {"preprocessing": "small"},
     "features": {"normalisation": "standardise", "length": 8.0},
     "jobs": "model",
     "sizes": {"embedding": 8, "hidden": 12, "layers": 1},
@@ -19,8 +19,11 @@ CONFIG = {
     "seeds": [3],
     "readings": ["written"],
     "conditions": {"dialog": {"none": {}, "human": {"script": "dialog"}}},
-    "weights": [0.5, 2],
-    "controls": {"worlds": ["blank"], "conditions": {"none": {}, "image": {"channel": "image"}}},
+    "models": {"dialog": {"regime": "dialog"}},
+    "controls": {
+        "worlds": ["blank"],
+        "conditions": {"dialog": {"none": {}, "image": {"channel": "image", "kind": "noise"}}},
+    },
     "datasets": {"small": TINY, "blank": {**TINY, "raw": {**TINY["raw"], "caption": 0, "dialog": 0, "picture": 0}}},
 }
 HEAD = "world,statement,quantity,conditions,rounds,at_least,at_most\n"
@@ -37,7 +40,7 @@ def project(tmp_path_factory):
 def test_the_target_fails_with_a_line_and_the_table_stays(project):
     done = project.snakemake("controls")
     assert done.returncode != 0
-    assert "blank: it ranks: expected 101.0 to 102.0, found" in done.stdout
+    assert "blank, model dialog: it ranks: expected 101.0 to 102.0, found" in done.stdout
     assert "1 of 2 expectations do not hold" in done.stdout
     found = pd.read_csv(project.folder / "reports/controls/controls.csv")
     assert found["holds"].tolist() == [False, True]
@@ -59,7 +62,10 @@ def test_another_expectation_replays_nothing(project):
     ("line", "said"),
     [
         ("blank,they matter,gap,none caption,10,0,100", "'blank' does not play 'caption'; choose from image, none"),
-        ("scripted,they matter,gap,none human,10,0,100", "'scripted' does not play 'human'; choose from none, image"),
+        (
+            "scripted,they matter,gap,none human,10,0,100",
+            "'scripted' does not play 'human'; choose from answer, answer-swap",
+        ),
         ("empty,it ranks,level,none,10,0,100", "no world 'empty'; take the line out, or choose from scripted, blank"),
     ],
 )
@@ -71,7 +77,7 @@ def test_an_expectation_of_a_game_that_is_not_played_is_refused_before_any_job(l
         done = project.snakemake("-n", "--forceall", "controls")
         assert done.returncode != 0
         assert f"workflow/controls.csv, line 5: {said}" in done.stdout
-        assert project.snakemake("-n", "weights").returncode == 0
+        assert project.snakemake("-n").returncode == 0
     finally:
         path.write_text(before)
 
@@ -81,20 +87,5 @@ def test_a_world_can_be_the_chosen_data_set(project):
     assert jobs == {"play_dialog": 1}
 
 
-def test_the_sweep_trains_the_bots_once_a_weight(project):
-    jobs = project.jobs("weights")
-    assert {name: jobs[name] for name in ("train_weighted", "play_weighted", "weights")} == {
-        "train_weighted": 2,
-        "play_weighted": 2,
-        "weights": 1,
-    }
-    assert "train" not in jobs
-    done = project.snakemake("weights")
-    assert done.returncode == 0, done.stdout[-3000:]
-    found = pd.read_csv(project.folder / "reports/small/weights.csv")
-    assert sorted(set(found["image_weight"])) == [0.5, 2]
-    assert len(found) == 8
-
-
-def test_neither_is_part_of_all(project):
-    assert not {"controls", "expected_and_found", "scripted", "weights", "train_weighted"} & set(project.jobs())
+def test_it_is_not_part_of_all(project):
+    assert not {"controls", "expected_and_found", "scripted", "play_worlds_dialog"} & set(project.jobs())

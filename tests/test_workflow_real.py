@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import shutil
+import sys
 import zipfile
 from contextlib import ExitStack
 
@@ -16,10 +17,10 @@ from project import Project
 from small_files import authors_arrays, write_authors_files, write_zip
 from torchvision.models import vgg16
 
+from cooperation.config.preparation import World
 from cooperation.data.miniature.writing import write_world
 from cooperation.data.store import FIRST_ROW, read_dialogs, read_features
-from cooperation.games.results import read_result
-from cooperation.preparation import World
+from cooperation.evaluation.results import read_result
 
 SMALL = {
     "jobs": "model",
@@ -29,6 +30,7 @@ SMALL = {
 CHOICES = {
     "seeds": [1],
     "readings": ["written"],
+    "models": {"dialog": {"regime": "dialog"}},
     "conditions": {"dialog": {"none": {}, "human": {"script": "dialog"}}},
 }
 TRAIN, VAL = 14, 10
@@ -92,12 +94,15 @@ class Served:
                 "visdial_0.9": SMALL
                 | {
                     "source": "visdial",
+                    "dialogs": {split: f"visdial_0.9_{split}.zip" for split in ("train", "val")},
+                    "pictures": {split: f"{split}2014.zip" for split in ("train", "val")},
+                    "weights": self.weights.name,
                     "downloads": downloads,
                     "files": {self.weights.name: str(self.weights)},
                     "raw": {"tries": 2, "pause": 0.0},
                     "shards": 2,
                     "text": {"threshold": 2},
-                    "pictures": {"batch": 8},
+                    "extraction": {"batch": 8},
                 }
             },
         }
@@ -190,7 +195,7 @@ def test_shards_are_joined_by_image_id(visdial):
     ids = {}
     for split, count in (("train", TRAIN), ("val", VAL)):
         ids[split] = set(read_dialogs(data(visdial, "dialogs.h5"), split).image_ids.tolist())
-        shards = [read_features(data(visdial, f"fc7_{split}_{shard}of2.h5"), split) for shard in (1, 2)]
+        shards = [read_features(data(visdial, f"fc7_{shard}of2.h5"), split) for shard in (1, 2)]
         assert [len(shard.image_ids) for shard in shards] == [count // 2] * 2
         joined = read_features(data(visdial, "features.h5"), split)
         assert set(joined.image_ids.tolist()) == ids[split]
@@ -227,7 +232,7 @@ def test_archives_may_be_deleted_after_use(visdial, served):
 
 
 def test_a_killed_extraction_goes_on_with_what_is_missing(visdial, tmp_path):
-    moved = [data(visdial, name) for name in ("fc7_val_2of2.h5", "features.h5")]
+    moved = [data(visdial, name) for name in ("fc7_2of2.h5", "features.h5")]
     for path in moved:
         path.rename(tmp_path / path.name)
     try:
@@ -292,7 +297,7 @@ def authors(tmp_path_factory):
     names = {"data": "visdial_data.h5", "params": "visdial_params.json", "images": "data_img.h5"}
     config["datasets"] = {
         "visdial_authors": SMALL
-        | {"source": "authors", "files": {name: f"data/visdial_authors/raw/{file}" for name, file in names.items()}}
+        | {"source": "authors", "dialogs": {name: f"data/visdial_authors/raw/{file}" for name, file in names.items()}}
     }
     made = Project(tmp_path_factory.mktemp("authors"), config)
     raw = made.folder / "data/visdial_authors/raw"
@@ -331,7 +336,7 @@ def test_the_papers_shares_stand_beside_ours(visdial, authors):
 
 
 def test_the_authors_shapes_are_listed(authors):
-    listed = (authors.folder / "logs/visdial_authors/adopt.log").read_text()
+    listed = authors.run("env", "PYTHONPATH=src", sys.executable, "-m", "cooperation", "check").stdout
     assert f"ques_train {TRAIN}×10×20" in listed
     assert f"images_val {VAL}×4096" in listed
     assert "params: found, data/visdial_authors/raw/visdial_params.json" in listed

@@ -9,7 +9,7 @@ LOCK = HERE.parent.parent / "requirements.txt"
 READING = ["h5py", "numpy", "tqdm"]
 ENVIRONMENTS = {
     "torch": [*READING, "nltk", "pillow", "pyyaml", "requests", "safetensors", "torch", "torchvision", "urllib3"],
-    "report": [*READING, "jinja2", "matplotlib", "pandas", "pillow", "tabulate"],
+    "report": [*READING, "jinja2", "matplotlib", "pandas", "pillow", "pyyaml", "tabulate"],
 }
 HEAD = """# Written by `make lock`.
 channels: [conda-forge]

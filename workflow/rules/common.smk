@@ -1,138 +1,189 @@
-import csv
 import json
 import re
 import shlex
-from dataclasses import replace
+import sys
+from pathlib import Path
 
-# The package is run from its sources, so that no environment has to have it installed. It ends when this process does.
+sys.path.insert(0, str(Path(workflow.basedir) / "src"))
+
+from snakemake.exceptions import WorkflowError
+from snakemake.utils import min_version
+
+from cooperation.config import experiment as configuration
+from cooperation.config.conditions import ORACLE_CONDITIONS
+from cooperation.config.expected import check_expected
+from cooperation.reports.products import products
+from cooperation.io.files import InputError
+from cooperation.io.plain_yaml import check_file
+from cooperation.io.provenance import sources
+from cooperation.io.settings import flags
+
+min_version("9.27")
+
+# Snakemake would take the last of keys that stand twice, and names no line.
+try:
+    for path in ["config.yaml", *workflow.overwrite_configfiles]:
+        check_file(str(path))
+except InputError as error:
+    raise WorkflowError(str(error))
+
+
+# The settings that the commands read: config.yaml, or what --config and --configfile make of it (`onstart`, Snakefile).
+SETTINGS = ".snakemake/config.json" if config else "config.yaml"
+
+# The package is run from its sources, so that no environment has to have it installed; a job ends when its runner does.
+# Snakemake formats this text, so braces are doubled.
+PACKAGE = (
+    shlex.quote(str(Path(workflow.basedir, "src")))
+    .replace("{", "{{")
+    .replace("}", "}}")
+)
 shell.prefix(
-    f"export PYTHONPATH={shlex.quote(str(Path(workflow.basedir, 'src')))} COOPERATION_RUNNER=$PPID; "
+    f"export PYTHONPATH={PACKAGE} COOPERATION_RUNNER=$PPID COOPERATION_CONFIG={SETTINGS};"
+    ' cooperation() {{ python -m cooperation "$@"; }}; '
 )
 
 
+configfile: "config.yaml"
+
+
+try:
+    experiment = configuration.read(config)
+    configuration.check_given(experiment)
+except InputError as error:
+    raise WorkflowError(f"config.yaml or --config: {error}")
+
+DATASET = experiment.dataset
+WORLDS = experiment.worlds if experiment.controlled else ()
+
+
+def data_of(wildcards):
+    """The settings of a job's data set."""
+    return experiment.datasets[wildcards.dataset]
+
+
+def threads(wildcards):
+    return data_of(wildcards).threads
+
+
+def settings_of(conditions):
+    """What a job's conditions are, by name, for Snakemake to compare."""
+    return {name: condition.settings for name, condition in conditions.items()}
+
+
+def either(names):
+    """A pattern for a wildcard; without names it fits nothing."""
+    return "|".join(map(re.escape, names)) or "(?!)"
+
+
+def only(which):
+    """A pattern for the data sets, of those that are used here, for which `which` holds."""
+    return either(
+        name for name in (DATASET, *WORLDS) if which(experiment.datasets[name])
+    )
+
+
 wildcard_constraints:
-    model="|".join(MODELS),
+    dataset=either(experiment.datasets),
+    model=either(experiment.models),
     seed=r"\d+",
     shard=r"\d+",
     shards=r"\d+",
-    reading="|".join(READINGS),
+    reading=either(configuration.READINGS),
 
 
-def flagged(settings):
-    return shlex.join(flags(settings))
-
-
-def raw(name):
-    """What says that a raw file is there: itself where a rule makes it, else the note that it was checked."""
-    return (
-        f"{RAW}/{name}.ready"
-        if experiment.data.source == "visdial"
-        else f"{RAW}/{name}"
+def step(name):
+    """The settings of a step that makes a data set, as flags; a data set may not need the step."""
+    return lambda wildcards: " ".join(
+        shlex.join(flags(settings))
+        for key, settings in data_of(wildcards).steps.items()
+        if key == name
     )
 
 
-def noted(path):
-    """The raw file that `raw` or its note stands for."""
-    return path.removesuffix(".ready")
+def waits(which):
+    """The files that a job waits for: those themselves, or the notes that downloads were checked."""
+    return lambda wildcards: [
+        data_of(wildcards).inputs.awaited(file, f"data/{wildcards.dataset}/raw")
+        for files in which(data_of(wildcards).inputs).values()
+        for file in files
+    ]
 
 
-def shard_of(split):
-    """The features of a share of a split's pictures, as they are before normalising."""
-    return f"{DATA}/fc7_{split}_{{shard}}of{{shards}}.h5"
+def reads(which):
+    """The same files as a command reads them, as flags."""
+    return lambda wildcards: shlex.join(
+        data_of(wildcards).inputs.flags(
+            which(data_of(wildcards).inputs), f"data/{wildcards.dataset}/raw"
+        )
+    )
 
 
-def extracted(split):
-    """The files of all features of a split, as they are before normalising."""
-    if experiment.data.source == "authors":
-        return [experiment.data.files["images"]]
-    shards = experiment.data.shards
-    return expand(shard_of(split), shard=range(1, shards + 1), shards=shards)
+def weights(inputs):
+    return {"weights": (inputs.weights,)} if inputs.weights else {}
 
 
-def download_flags(wildcards):
-    source = experiment.data.downloads[wildcards.file]
+def download(wildcards):
+    """Where a file comes from, as flags."""
+    inputs, file = data_of(wildcards).inputs, wildcards.file
+    source = inputs.downloads[file]
     words = ["--url", *source.addresses, "--size", str(source.size)]
     words += ["--sha256", source.sha256] if source.sha256 else []
-    if wildcards.file in experiment.data.files:
-        words += ["--have", experiment.data.files[wildcards.file]]
+    words += ["--have", inputs.copies[file]] if file in inputs.copies else []
     return shlex.join(words)
 
 
-def look_first(_, output):
-    """What makes, fetches or adopts raw files begins by looking whether all that is needed can be had.
-
-    It is no rule: where it had to run again, Snakemake would not see what else must. As a function of the output it is
-    no setting either, whose change would call for the files to be made again.
-    """
-    given = config["datasets"][experiment.dataset]
-    needs = {
-        key: given[key] for key in ("source", "files", "downloads") if key in given
-    }
-    chosen = {"dataset": experiment.dataset, "datasets": {experiment.dataset: needs}}
-    return (
-        f"printf %s {shlex.quote(json.dumps(chosen))} |"
-        f" python -m cooperation check --config - --folder {shlex.quote(RAW)}"
+def extracted(wildcards):
+    """All features as they are before normalising: given, or extracted in shares."""
+    shards = data_of(wildcards).shards
+    shares = "data/{{dataset}}/fc7_{shard}of{shards}.h5"
+    return data_of(wildcards).inputs.features or expand(
+        shares, shard=range(1, shards + 1), shards=shards
     )
 
 
-def training_flags(wildcards):
-    training = experiment.data.training[wildcards.model]
-    weight = float(wildcards.get("weight", training.image_weight))
-    training = replace(training, seed=int(wildcards.seed), image_weight=weight)
-    return shlex.join(flags(experiment.data.sizes) + flags(training))
+def trained(wildcards):
+    """How a model's bots are trained, as flags."""
+    how = experiment.training(wildcards.dataset, wildcards.model, int(wildcards.seed))
+    return shlex.join(flags(data_of(wildcards).sizes) + flags(how))
 
 
-def kind_of(name):
-    """What a profile calls this job's kind: a world's are as others, and several train or play."""
-    # The longest first, as one name may begin another.
-    worlds = sorted(experiment.worlds, key=len, reverse=True)
-    kind = re.sub(f"^({'|'.join(map(re.escape, worlds))})_", "", name)
-    return re.sub("^(play|train)_.*", r"\1", kind)
+def played(wildcards):
+    """How games are played, as flags."""
+    return shlex.join(flags(data_of(wildcards).playing))
 
 
-def world_config(world):
-    """The configuration of a control: another data set, its own conditions, one seed, one reading."""
-    return {
-        "dataset": world,
-        "seeds": [experiment.seeds[0]],
-        "readings": ["written"],
-        "conditions": {"dialog": config["controls"]["conditions"]},
-        "datasets": config["datasets"],
-    }
+def condition(wildcards):
+    conditions = experiment.conditions_of(wildcards.dataset)[wildcards.model]
+    return conditions[wildcards.condition]
 
 
-def expectations(_):
-    """What is expected of the controls, refused before any job if it is of a game that none of them plays."""
-    played = {
-        "scripted": ORACLE_CONDITIONS,
-        **dict.fromkeys(experiment.worlds, experiment.control_conditions),
-    }
-    with open(EXPECTED, encoding="utf-8", errors="replace") as file:
-        lines = csv.DictReader(file)
-        for column in {"world", "conditions"} - set(lines.fieldnames or ()):
-            raise WorkflowError(
-                f"{EXPECTED}: no column {column!r}; the first line names them"
-            )
-        for line in lines:
-            world, conditions = line.get("world"), line.get("conditions") or ""
-            place = f"{EXPECTED}, line {lines.line_num}"
-            if world not in played:
-                raise WorkflowError(
-                    f"{place}: no world {world!r}; take the line out, or choose from {', '.join(played)}"
-                )
-            for condition in sorted(set(conditions.split()) - set(played[world])):
-                raise WorkflowError(
-                    f"{place}: {world!r} does not play {condition!r}; choose from {', '.join(played[world])}"
-                )
-    return EXPECTED
+def baseline(wildcards):
+    """The unperturbed game, where a condition needs it: until a late start, or for what other dialogs' bots say."""
+    path = "results/{dataset}/{model}-seed{seed}/{reading}/none.h5"
+    return path if condition(wildcards).needs_baseline else []
 
 
-# The smaller first: what is wrong with it shows before the other's hours.
-SPLITS = ("val", "train")
-DATA = f"data/{experiment.dataset}"
-RAW = f"{DATA}/raw"
-# VGG-16's, where it isn't to be untrained.
-WEIGHTS = [name for name in experiment.data.downloads if name not in ARCHIVES]
-CHECKPOINTS = f"checkpoints/{experiment.dataset}"
-RESULTS = f"results/{experiment.dataset}"
-REPORT = f"reports/{experiment.dataset}"
+def shown(name):
+    """A file of the report, with what `snakemake --report` says of it: one form of each table and figure."""
+    path, stem = f"reports/{DATASET}/{name}", Path(name).stem
+    kind = stem.split("_")[0]
+    if kind not in CAPTIONS or not name.endswith((".html", ".svg")):
+        return path
+    category, caption = CAPTIONS[kind]
+    return report(path, f"../report/{caption}.rst", category, labels={kind: stem})
+
+
+def pictures(wildcards, input):
+    """The pictures as the command reads them, as flags."""
+    paths = [path.removesuffix(".ready") for path in input.pictures]
+    return shlex.join(["--pictures", *paths] if paths else [])
+
+
+def expected(_):
+    """What must come out, refused before any job where it is of a game that no world plays."""
+    try:
+        check_expected(configuration.EXPECTED, experiment)
+    except InputError as error:
+        raise WorkflowError(str(error))
+    return configuration.EXPECTED

@@ -1,17 +1,4 @@
-# Worlds whose truth is known: the same rules up to the games, once for each, and the scripted bots.
-for world in experiment.worlds:
-    of_world = f"{world}_"
-
-    module:
-        name: world
-        snakefile:
-            "../games.smk"
-        config:
-            world_config(world)
-
-    use rule * from world as of_world*
-
-
+# Worlds and bots whose ground truth is known. The worlds are data sets like others.
 rule scripted:
     input:
         code=sources("scripted"),
@@ -24,19 +11,14 @@ rule scripted:
     conda:
         "../envs/torch.yaml"
     shell:
-        "python -m cooperation scripted --out {output:q} > {log:q} 2>&1"
+        "cooperation scripted --out results/scripted > {log} 2>&1"
 
 
 rule expected_and_found:
     input:
-        results=expand(
-            "results/{world}/dialog-seed{seed}/written/{condition}.h5",
-            world=experiment.worlds,
-            seed=experiment.seeds[0],
-            condition=experiment.control_conditions,
-        ),
+        results=[game.path for world in WORLDS for game in experiment.games(world)],
         scripted=rules.scripted.output,
-        expected=expectations,
+        expected=expected,
         code=sources("controls"),
     output:
         multiext("reports/controls/controls", ".csv", ".md", ".html"),
@@ -47,15 +29,21 @@ rule expected_and_found:
     conda:
         "../envs/report.yaml"
     threads: experiment.data.threads
+    params:
+        seed=experiment.bootstrap_seed,
     shell:
-        "python -m cooperation controls {input.results:q} {input.scripted:q} --expected {input.expected:q}"
-        " --out {output:q} > {log:q} 2>&1"
+        "cooperation controls"
+        " --results results"
+        " --expected {input.expected}"
+        " --out {output}"
+        " > {log} 2>&1"
 
 
 # The target: what is found stays to be read where it is not what was expected.
 rule controls:
     input:
-        "reports/controls/controls.csv",
+        **rules.expected_and_found.input,
+        table=rules.expected_and_found.output,
     log:
         "logs/controls/confirm.log",
     benchmark:
@@ -63,4 +51,7 @@ rule controls:
     conda:
         "../envs/report.yaml"
     shell:
-        "python -m cooperation confirm {input:q} > {log:q} 2>&1"
+        "cooperation confirm"
+        " --results results"
+        " --expected {input.expected}"
+        " > {log} 2>&1"

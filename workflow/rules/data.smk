@@ -1,83 +1,133 @@
-if experiment.data.source == "authors":
+# From raw files to dialogs and image features. What a data set's files are is said by `config.inputs`.
 
-    rule adopt:
-        input:
-            **experiment.data.files,
-            code=sources("adopt"),
-        output:
-            f"{DATA}/dialogs.h5",
-        log:
-            f"logs/{experiment.dataset}/adopt.log",
-        benchmark:
-            f"logs/{experiment.dataset}/adopt.tsv"
-        conda:
-            "../envs/torch.yaml"
-        params:
-            check=look_first,
-        shell:
-            "{{ {params.check} && python -m cooperation adopt --data {input.data:q} --params {input.params:q}"
-            " --images {input.images:q} --out {output:q}; }} > {log:q} 2>&1"
 
-else:
+# Sources that make their raw files; each makes others.
+for source, made in {
+    data.source: data.inputs.made for data in experiment.datasets.values()
+}.items():
+    if made:
 
-    rule encode:
-        input:
-            train=raw("visdial_0.9_train.zip"),
-            val=raw("visdial_0.9_val.zip"),
-            code=sources("encode"),
-        output:
-            f"{DATA}/dialogs.h5",
-        log:
-            f"logs/{experiment.dataset}/encode.log",
-        benchmark:
-            f"logs/{experiment.dataset}/encode.tsv"
-        conda:
-            "../envs/torch.yaml"
-        params:
-            train=lambda _, input: noted(input.train),
-            val=lambda _, input: noted(input.val),
-            flags=flagged(experiment.data.steps["text"]),
-        shell:
-            "python -m cooperation encode --train {params.train:q} --val {params.val:q} --out {output:q}"
-            " {params.flags} > {log:q} 2>&1"
+        rule:
+            name:
+                source
+            input:
+                given=waits(lambda inputs: inputs.of_maker),
+                code=sources(source),
+            output:
+                expand("data/{{dataset}}/raw/{file}", file=made),
+            log:
+                f"logs/{{dataset}}/{source}.log",
+            benchmark:
+                f"logs/{{dataset}}/{source}.tsv"
+            wildcard_constraints:
+                dataset=only(lambda data: data.source == source),
+            conda:
+                "../envs/torch.yaml"
+            params:
+                source=source,
+                given=reads(lambda inputs: inputs.of_maker),
+                settings=step("raw"),
+            shell:
+                "cooperation {params.source} {params.given}"
+                " {params.settings}"
+                " --out data/{wildcards.dataset}/raw"
+                " > {log} 2>&1"
 
-    # A killed run goes on with the shards that are missing, and a cluster makes them side by side. One job for a share of
-    # both splits, for importing torchvision takes as long as hundreds of small pictures.
-    rule extract:
-        input:
-            images=[raw(f"{split}2014.zip") for split in SPLITS],
-            weights=list(map(raw, WEIGHTS)),
-            code=sources("extract"),
-        output:
-            [shard_of(split) for split in SPLITS],
-        log:
-            f"logs/{experiment.dataset}/extract_{{shard}}of{{shards}}.log",
-        benchmark:
-            f"logs/{experiment.dataset}/extract_{{shard}}of{{shards}}.tsv"
-        conda:
-            "../envs/torch.yaml"
-        threads: experiment.data.threads
-        params:
-            steps=extractions,
-        shell:
-            "python -m cooperation {params.steps} > {log:q} 2>&1"
+
+# Snakemake deletes what a rule declares before it makes it anew, and a file of 13 GB that a user put there is theirs. So
+# what is declared is a note of the file's hash. Nor does the code count: a file that is there and right stays so, even
+# deleted after use.
+rule download:
+    output:
+        "data/{dataset}/raw/{file}.ready",
+    log:
+        "logs/{dataset}/download_{file}.log",
+    benchmark:
+        "logs/{dataset}/download_{file}.tsv"
+    wildcard_constraints:
+        dataset=only(lambda data: data.inputs.downloads),
+    retries: 1
+    localrule: True
+    conda:
+        "../envs/torch.yaml"
+    params:
+        source=download,
+        patience=step("raw"),
+    shell:
+        "cooperation check --dataset {wildcards.dataset} > {log} 2>&1 &&"
+        " cooperation download {params.source} {params.patience}"
+        " --out data/{wildcards.dataset}/raw/{wildcards.file}"
+        " >> {log} 2>&1 &&"
+        " cp data/{wildcards.dataset}/raw/{wildcards.file}.sha256 {output}"
+
+
+rule encode:
+    input:
+        files=waits(lambda inputs: inputs.of_reader),
+        code=sources("encode"),
+    output:
+        "data/{dataset}/dialogs.h5",
+    log:
+        "logs/{dataset}/encode.log",
+    benchmark:
+        "logs/{dataset}/encode.tsv"
+    conda:
+        "../envs/torch.yaml"
+    params:
+        source=lambda wildcards: data_of(wildcards).source,
+        files=reads(lambda inputs: inputs.of_reader),
+        settings=step("text"),
+    shell:
+        "cooperation encode {params.source} {params.files}"
+        " {params.settings}"
+        " --out {output}"
+        " > {log} 2>&1"
+
+
+# A share of the pictures of both splits: a killed run goes on with the shares that are missing, and a cluster makes them
+# side by side.
+rule extract:
+    input:
+        pictures=waits(lambda inputs: inputs.of_extraction),
+        weights=waits(weights),
+        code=sources("extract"),
+    output:
+        "data/{dataset}/fc7_{shard}of{shards}.h5",
+    log:
+        "logs/{dataset}/extract_{shard}of{shards}.log",
+    benchmark:
+        "logs/{dataset}/extract_{shard}of{shards}.tsv"
+    conda:
+        "../envs/torch.yaml"
+    threads: threads
+    params:
+        pictures=reads(lambda inputs: inputs.of_extraction),
+        weights=reads(weights),
+        settings=step("extraction"),
+    shell:
+        "cooperation extract {params.pictures} {params.weights}"
+        " --shard {wildcards.shard}/{wildcards.shards}"
+        " {params.settings}"
+        " --out {output}"
+        " > {log} 2>&1"
 
 
 rule normalise:
     input:
-        train=extracted("train"),
-        val=extracted("val"),
+        features=extracted,
         code=sources("normalise"),
     output:
-        f"{DATA}/features.h5",
+        "data/{dataset}/features.h5",
     log:
-        f"logs/{experiment.dataset}/normalise.log",
+        "logs/{dataset}/normalise.log",
     benchmark:
-        f"logs/{experiment.dataset}/normalise.tsv"
+        "logs/{dataset}/normalise.tsv"
     conda:
         "../envs/torch.yaml"
     params:
-        flags=flagged(experiment.data.steps["features"]),
+        settings=step("features"),
     shell:
-        "python -m cooperation normalise --train {input.train:q} --val {input.val:q} --out {output:q}"
-        " {params.flags} > {log:q} 2>&1"
+        "cooperation normalise {input.features:q}"
+        " {params.settings}"
+        " --out {output}"
+        " > {log} 2>&1"

@@ -1,4 +1,4 @@
-"""Trained bots in one safetensors file that describes itself: never pickle."""
+"""Trained bots in one safetensors file that describes itself (no pickle, which could run code)."""
 
 import hashlib
 import json
@@ -14,18 +14,26 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
+from cooperation.bots.building import build
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
-from cooperation.files import DAMAGE, InputError, reachable, sound, written_whole
-from cooperation.models import UNUSABLE, Sizes
-from cooperation.text import Vocabulary
+from cooperation.config.training import UNUSABLE, Sizes
+from cooperation.game.vocabulary import Vocabulary
+from cooperation.io.files import DAMAGE, InputError, file_errors, parse_errors, written_whole
+from cooperation.io.identity import Identity, named
 
-# What the bots read and the format of their training facts, by training regime (protocol, section 1).
+# The format in which the bots of a training regime read messages while they are trained: its name in
+# `game.facts.FORMATS` (protocol, section 1).
 TRAINING_FORMAT = {"dialog": "marked", "round": "plain"}
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Two trained networks, their vocabulary, the image ids they were trained on [dialogs], and how it came about."""
+    """Two trained networks and all that is needed to use them.
+
+    image_ids: those of the dialogs that they were trained on [dialogs]. training: the settings of `Training`, by name.
+    made_of: what they were trained on (`vocabulary`, `train dialogs`, `features`, `train images`; see `io.identity`).
+    provenance: software, device, hashes of the inputs, and the epochs' losses.
+    """
 
     questioner: QuestionerNetwork
     answerer: AnswererNetwork
@@ -33,6 +41,7 @@ class Checkpoint:
     image_ids: npt.NDArray[np.int64]
     sizes: Sizes
     training: Mapping[str, Any]
+    made_of: Mapping[str, str]
     provenance: Mapping[str, Any]
 
     @property
@@ -45,17 +54,25 @@ class Checkpoint:
         """Name of the format that facts had in training."""
         return TRAINING_FORMAT[self.training["regime"]]
 
+    def identity(self, place: Path) -> Identity:
+        """What the checkpoint in the file `place` is made of: the bots' weights, and what they were trained on."""
+        weights = _checksum(self.tensors(), json.dumps([self.vocabulary.words, asdict(self.sizes)]))
+        how = ", ".join(f"{name} {value}" for name, value in self.training.items())
+        return Identity(place, {**self.made_of, "bots": named(how, weights, dict(self.training))})
 
-def build(vocabulary: int, features: int, sizes: Sizes) -> tuple[QuestionerNetwork, AnswererNetwork]:
-    """Fresh networks, initialised by torch's global generator."""
-    return QuestionerNetwork(vocabulary, features, sizes), AnswererNetwork(vocabulary, features, sizes)
+    def tensors(self) -> dict[str, Tensor]:
+        """The weights of both networks by name, in main memory."""
+        bots = {"questioner": self.questioner, "answerer": self.answerer}
+        return {
+            f"{name}.{key}": value.detach().cpu().contiguous()
+            for name, bot in bots.items()
+            for key, value in bot.state_dict().items()
+        }
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     """Write a checkpoint, whole or not at all."""
-    tensors = {"image_ids": torch.from_numpy(checkpoint.image_ids)}
-    for name in ("questioner", "answerer"):
-        tensors |= {f"{name}.{key}": value for key, value in getattr(checkpoint, name).state_dict().items()}
+    tensors = {"image_ids": torch.from_numpy(checkpoint.image_ids), **checkpoint.tensors()}
     description = {
         "words": checkpoint.vocabulary.words,
         "start": checkpoint.vocabulary.start,
@@ -63,40 +80,68 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
         "features": checkpoint.answerer.features,
         "sizes": asdict(checkpoint.sizes),
         "training": dict(checkpoint.training),
+        "made_of": dict(checkpoint.made_of),
         "provenance": dict(checkpoint.provenance),
     }
     save_tensors(path, tensors, description)
 
 
+def load_checkpoint(path: Path, device: torch.device) -> Checkpoint:
+    """Read a checkpoint and build its networks on the device.
+
+    Raises `InputError` where there is none, or the file is damaged, of another program or a training's progress.
+    """
+    tensors, description = load_tensors(path)
+    if "words" not in description:
+        raise InputError(f"{path}: the progress of a training, not a checkpoint; end the training first")
+    if "made_of" not in description:
+        raise InputError(f"{path}: of an earlier version, it does not say what the bots were trained on; train again")
+    with parse_errors(path, *UNUSABLE):
+        vocabulary = Vocabulary(tuple(description["words"]), description["start"], description["eos"])
+        sizes = Sizes(**description["sizes"])
+        bots = build(vocabulary.size, description["features"], sizes)
+        for name, bot in zip(("questioner", "answerer"), bots, strict=True):
+            bot.load_state_dict(strip_prefix(f"{name}.", tensors))
+        ids = tensors["image_ids"].numpy()
+        about = (description[key] for key in ("training", "made_of", "provenance"))
+        found = Checkpoint(*bots, vocabulary, ids, sizes, *about)
+    for bot in bots:
+        bot.to(device).eval()
+    return found
+
+
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], description: Mapping[str, Any]) -> None:
-    """Write tensors and what they are, whole or not at all, with a checksum of both."""
-    here = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    """Write named tensors of any shapes and their description, with a checksum of both, whole or not at all."""
+    in_memory = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     text = json.dumps(description)
-    # In one, for several come in another order each time.
-    raw = save(here, {"cooperation": f"{_checksum(here, text)} {text}"})
+    # A single entry of metadata, since safetensors would write several in another order each time.
+    raw = save(in_memory, {"cooperation": f"{_checksum(in_memory, text)} {text}"})
     with written_whole(path) as temporary:
         temporary.write_bytes(raw)
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read a safetensors file of ours and its description; anything else is refused in one line."""
-    with reachable(path):
+    """Read what `save_tensors` wrote: named tensors in main memory, and their description.
+
+    Raises `InputError` where there is no such file, or it is damaged or not by `save_tensors`.
+    """
+    with file_errors(path):
         if not path.exists():
             raise InputError(f"{path}: no such checkpoint; train the bots with snakemake or `cooperation train`")
-        # Safetensors would say in words of its own that it may not.
+        # Opened first so that a missing permission is reported as such: safetensors has an error of its own for it.
         with path.open("rb"):
             pass
-    with sound(path, *UNUSABLE, (SafetensorError, *DAMAGE)):
+    with parse_errors(path, *UNUSABLE, (SafetensorError, *DAMAGE)):
         with safe_open(path, "pt") as file:
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
-            promised, _, text = file.metadata()["cooperation"].partition(" ")
-        if _checksum(tensors, text) != promised:
-            raise ValueError("its checksum is another")
+            recorded, _, text = file.metadata()["cooperation"].partition(" ")
+        if _checksum(tensors, text) != recorded:
+            raise ValueError("the checksum differs from the recorded one")
         return tensors, json.loads(text)
 
 
 def _checksum(tensors: Mapping[str, Tensor], text: str) -> str:
-    """SHA-256 of all that a file of ours says, for safetensors keeps none."""
+    """SHA-256 of tensors and description, since safetensors has no checksum."""
     found = hashlib.sha256(text.encode())
     for name, tensor in sorted(tensors.items()):
         found.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
@@ -104,24 +149,6 @@ def _checksum(tensors: Mapping[str, Tensor], text: str) -> str:
     return found.hexdigest()
 
 
-def under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors whose names begin so, by the rest of their names."""
+def strip_prefix(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors whose names begin with the prefix, under the rest of their names."""
     return {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
-
-
-def load_checkpoint(path: Path, device: torch.device) -> Checkpoint:
-    """Read a checkpoint and build its networks on the device."""
-    tensors, description = load_tensors(path)
-    if "words" not in description:
-        raise InputError(f"{path}: the progress of a training, not a checkpoint; end the training first")
-    with sound(path, *UNUSABLE):
-        vocabulary = Vocabulary(tuple(description["words"]), description["start"], description["eos"])
-        sizes = Sizes(**description["sizes"])
-        bots = build(vocabulary.size, description["features"], sizes)
-        for name, bot in zip(("questioner", "answerer"), bots, strict=True):
-            bot.load_state_dict(under(f"{name}.", tensors))
-        ids = tensors["image_ids"].numpy()
-        found = Checkpoint(*bots, vocabulary, ids, sizes, description["training"], description["provenance"])
-    for bot in bots:
-        bot.to(device).eval()
-    return found

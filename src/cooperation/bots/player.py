@@ -6,14 +6,13 @@ from typing import Any, TypeVar
 
 import torch
 
-from cooperation.bots import recurrent
-from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork, Text
-from cooperation.messages import Floats, Messages, widened
-from cooperation.method.facts import Format
-from cooperation.text import Vocabulary
+from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork, State, Text
+from cooperation.game.facts import Format
+from cooperation.game.messages import Floats, Messages, widened
+from cooperation.game.vocabulary import Vocabulary
 
 # The released program says at most 19 tokens, EOS included (protocol, section 2).
-LIMIT = 19
+TOKEN_LIMIT = 19
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -28,40 +27,38 @@ def _without_gradient(method: Method) -> Method:
 
 
 def to_text(messages: Messages, device: torch.device) -> Text:
-    """Messages of one round [dialogs, length] on the device: [dialogs, 1, length]."""
-    # A batch of empty messages still has a column.
+    """Put messages of one round [dialogs, length] on the device: [dialogs, 1, length]."""
+    # Of empty messages alone, too, there is a column.
     tokens = torch.from_numpy(widened(messages, 1).tokens).long().to(device)
     return Text(tokens[:, None], torch.from_numpy(messages.lengths).long()[:, None])
 
 
 class _Player:
-    """A bot, its history's state and how it reads."""
+    """A network, the state of its history (two of [layers, dialogs, hidden]), and the format in which it reads."""
 
-    state: recurrent.State
+    state: State
 
-    def __init__(self, network: Any, vocabulary: Vocabulary, reads: Format) -> None:
-        self.network = network.eval()
+    def __init__(self, network: Any, vocabulary: Vocabulary, message_format: Format) -> None:
+        self.network = network
         self.vocabulary = vocabulary
-        self.reads = reads
+        self.format = message_format
         self.device = network.embedding.weight.device
 
     def _text(self, messages: Messages) -> Text:
         return to_text(messages, self.device)
 
-    def _say(self) -> Messages:
-        tokens, lengths = self.network.speak(self.state, self.vocabulary.start, self.vocabulary.eos, LIMIT)
+    def _speak(self) -> Messages:
+        tokens, lengths = self.network.speak(self.state, self.vocabulary.start, self.vocabulary.eos, TOKEN_LIMIT)
         return Messages(tokens.int().cpu().numpy(), lengths.int().cpu().numpy())
 
-    def _zero_state(self, batch: int) -> recurrent.State:
-        return recurrent.zero_state(self.network.history_encoder, batch)
 
-
-def _last(states: recurrent.State) -> recurrent.State:
+def _last(states: State) -> State:
+    """The state after the last round: two of [layers, dialogs, rounds, hidden] → two of [layers, dialogs, hidden]."""
     return states[0][:, :, -1], states[1][:, :, -1]
 
 
 class QuestionerPlayer(_Player):
-    """A trained questioner; see `messages.Questioner`."""
+    """A trained questioner; its methods are those of `game.protocols.Questioner`."""
 
     network: QuestionerNetwork
 
@@ -70,16 +67,16 @@ class QuestionerPlayer(_Player):
 
     @_without_gradient
     def begin(self, captions: Messages) -> None:
-        self.state = self._zero_state(len(captions))
+        self.state = self.network.zero_state(len(captions))
         self._append(captions)
 
     @_without_gradient
     def ask(self) -> Messages:
-        return self._say()
+        return self._speak()
 
     @_without_gradient
     def remember(self, questions: Messages, answers: Messages) -> None:
-        self._append(self.reads.fact(questions, answers))
+        self._append(self.format.fact(questions, answers))
 
     @_without_gradient
     def guess(self) -> Floats:
@@ -88,27 +85,28 @@ class QuestionerPlayer(_Player):
 
 
 class AnswererPlayer(_Player):
-    """A trained answerer; see `messages.Answerer`."""
+    """A trained answerer; its methods are those of `game.protocols.Answerer`."""
 
     network: AnswererNetwork
 
     @_without_gradient
     def begin(self, captions: Messages) -> None:
-        self.state = self._zero_state(len(captions))
+        self.state = self.network.zero_state(len(captions))
         self.fact = captions
 
     @_without_gradient
     def see(self, images: Floats) -> None:
-        self.image = self.network.image_gates(torch.from_numpy(images).to(self.device))
+        self.image = self.network.image_input(torch.from_numpy(images).to(self.device))
 
     @_without_gradient
     def hear(self, questions: Messages) -> None:
-        question = self._text(self.reads.question(questions))
+        question = self._text(self.format.question(questions))
         self.state = _last(self.network.history(self.image, question, self._text(self.fact), self.state))
 
     @_without_gradient
     def answer(self) -> Messages:
-        return self._say()
+        return self._speak()
 
     def remember(self, questions: Messages, answers: Messages) -> None:
-        self.fact = self.reads.fact(questions, answers)
+        # Read in the next round, together with its question.
+        self.fact = self.format.fact(questions, answers)

@@ -1,16 +1,30 @@
-"""Players whose games have a known outcome: controls that need no training."""
+"""Scripted players: bots without networks, whose games have a known outcome.
+
+They are the known ground truth that the game, the interventions and the statistics are checked against. There are
+two kinds. The constant questioner ignores everything, so its mean percentile rank must be 50. The oracles cooperate
+perfectly over the same channels as trained bots: the answerer says the number of the image that it sees, in digits
+that are words of the vocabulary, and the questioner guesses the candidate of that number. So its guess is right as
+long as the answer arrives unperturbed, and wrong or uninformed where an intervention changes the answer or the image.
+The oracles that ask and check the question depend on the question channel, too.
+
+The methods are those of `game.protocols`.
+"""
 
 import numpy as np
 
-from cooperation.messages import Floats, Messages, clean, repeat
+from cooperation.game.messages import Floats, Messages, clean, repeat
 
 
 def _silence(dialogs: int) -> Messages:
+    """A message of no tokens in each dialog: [dialogs, 0]."""
     return Messages(np.zeros((dialogs, 0), np.int32), np.zeros(dialogs, np.int32))
 
 
 class ConstantQuestioner:
-    """Says nothing and always guesses the same vector: it scores 50 where dialogs and candidates are the same."""
+    """Says nothing and always guesses the same vector [features].
+
+    Its mean percentile rank is 50 where every candidate is the true image of as many dialogs.
+    """
 
     def __init__(self, vector: Floats) -> None:
         self.vector = vector
@@ -29,10 +43,11 @@ class ConstantQuestioner:
 
 
 class OracleQuestioner(ConstantQuestioner):
-    """Asks which image it is and believes the answer: the number of a candidate, one digit a token.
+    """Takes the answer as the number of a candidate and guesses that candidate; says nothing itself.
 
-    candidates: [candidates, features]; base: digits are the ids 1 … base.
-    Before the first answer, and where the number names no candidate, it guesses the candidates' mean.
+    candidates: [candidates, features]. base: of the numbers; the token ids 1 … base are the digits 0 … base − 1, the
+    least significant first. Before the first answer, and where a number is that of no candidate, it guesses the
+    candidates' mean. It forgets all answers but the last.
     """
 
     def __init__(self, candidates: Floats, base: int) -> None:
@@ -44,16 +59,19 @@ class OracleQuestioner(ConstantQuestioner):
         self.number = np.full(len(captions), -1)
 
     def remember(self, questions: Messages, answers: Messages) -> None:  # noqa: ARG002
-        place = self.base ** np.arange(answers.tokens.shape[-1])
-        self.number = np.where(answers.real, answers.tokens - 1, 0) @ place
+        place_values = self.base ** np.arange(answers.tokens.shape[-1])
+        self.number = np.where(answers.real, answers.tokens - 1, 0) @ place_values
 
     def guess(self) -> Floats:
-        named = (self.number >= 0) & (self.number < len(self.candidates))
-        return np.where(named[:, None], self.candidates[np.where(named, self.number, 0)], super().guess())
+        known = (self.number >= 0) & (self.number < len(self.candidates))
+        return np.where(known[:, None], self.candidates[np.where(known, self.number, 0)], super().guess())
 
 
 class OracleAnswerer:
-    """Says the number of the candidate that it sees, one digit a token; see `OracleQuestioner`."""
+    """Says the number of the candidate nearest to the image that it sees, whatever the question.
+
+    candidates, base: as for `OracleQuestioner`. All numbers have the same number of digits.
+    """
 
     def __init__(self, candidates: Floats, base: int) -> None:
         self.candidates, self.base = candidates, base
@@ -77,10 +95,10 @@ class OracleAnswerer:
         pass
 
 
-class AskingOracle(OracleQuestioner):
-    """An oracle that says the question which it is told to say, one word; silence is no answer to it.
+class AskingOracleQuestioner(OracleQuestioner):
+    """An `OracleQuestioner` that always asks the same question, the single token `question`.
 
-    question: the word's id.
+    It guesses the candidates' mean after an answer of no tokens.
     """
 
     def __init__(self, candidates: Floats, base: int, question: int) -> None:
@@ -95,8 +113,8 @@ class AskingOracle(OracleQuestioner):
         self.number = np.where(answers.lengths > 0, self.number, -1)
 
 
-class HeedingOracle(OracleAnswerer):
-    """An oracle that answers the question it knows, one word, whose id is `question`; to others it says nothing."""
+class ListeningOracleAnswerer(OracleAnswerer):
+    """An `OracleAnswerer` that answers only the question `question`, a single token; to others it says nothing."""
 
     def __init__(self, candidates: Floats, base: int, question: int) -> None:
         super().__init__(candidates, base)

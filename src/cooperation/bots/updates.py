@@ -1,49 +1,45 @@
-"""The two ways in which the authors train the bots: one update a dialog, or a round (protocol, section 1)."""
+"""The two ways in which the authors train the bots: one update a dialog, or one a round (protocol, section 1)."""
 
 import torch
 from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_, clip_grad_value_
 
-from cooperation.bots.lessons import Lessons
-from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
-from cooperation.bots.recurrent import State, zero_state
-from cooperation.messages import ROUNDS
-from cooperation.models import Training
+from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork, State
+from cooperation.bots.training_data import TrainingData
+from cooperation.config.training import Training
+from cooperation.game.messages import ROUNDS
 
 Losses = dict[str, Tensor]
+"""`question`, `answer` and `image`: scalars."""
 
 
-def _between(states: State, which: slice) -> State:
-    return states[0][:, :, which], states[1][:, :, which]
-
-
-def products_in(precision: str, batch: Lessons) -> torch.autocast:
-    """Make matrix products in `float32` or, for speed, in `bfloat16`; states, losses and weights stay float32."""
+def mixed_precision(precision: str, batch: TrainingData) -> torch.autocast:
+    """Compute matrix products in `float32` or, for speed, in `bfloat16`; losses and weights stay float32."""
     return torch.autocast(batch.images.device.type, torch.bfloat16, enabled=precision == "bfloat16")
 
 
-def teacher_forced(questioner: QuestionerNetwork, answerer: AnswererNetwork, batch: Lessons) -> Losses:
-    """The three sums of a batch: `question`, `answer` (token cross-entropies) and `image`.
+def teacher_forced(questioner: QuestionerNetwork, answerer: AnswererNetwork, batch: TrainingData) -> Losses:
+    """The losses of a batch under teacher forcing, summed over its dialogs (protocol, section 1).
 
-    The image's is the sum over the ten rounds of the Frobenius norm of (image − guess) over the batch.
+    `question` and `answer` are token cross-entropies; `image` is the sum over the ten rounds of the Frobenius norm of
+    (image − guess) over the batch.
     """
     size = len(batch)
-    asking = questioner.history(batch.facts, zero_state(questioner.history_encoder, size))
-    guesses = questioner.guess(asking[0][:, :, 1:])
-    seen = answerer.image_gates(batch.images)
+    asking = questioner.history(batch.facts, questioner.zero_state(size))  # two of [L, B, 11, H]
+    guesses = questioner.guess(asking[0][:, :, 1:])  # [B, 10, F]
     before = batch.facts.rounds(slice(ROUNDS))
-    answering = answerer.history(seen, batch.questions, before, zero_state(answerer.history_encoder, size))
+    seen = answerer.image_input(batch.images)
+    answering = answerer.history(seen, batch.questions, before, answerer.zero_state(size))  # two of [L, B, 10, H]
+    asked_from = asking[0][:, :, :ROUNDS], asking[1][:, :, :ROUNDS]
     return {
-        "question": questioner.language_loss(
-            _between(asking, slice(ROUNDS)), batch.question_inputs, batch.question_targets.tokens
-        ),
+        "question": questioner.language_loss(asked_from, batch.question_inputs, batch.question_targets.tokens),
         "answer": answerer.language_loss(answering, batch.answer_inputs, batch.answer_targets.tokens),
         "image": (batch.images[:, None] - guesses).square().sum((0, 2)).sqrt().sum(),
     }
 
 
 class DialogUpdates:
-    """One update of both bots a batch of dialogs: Table 1 and Figures 1."""
+    """One update of both bots together for a batch of dialogs: Table 1 and Figures 1."""
 
     def __init__(self, questioner: QuestionerNetwork, answerer: AnswererNetwork, training: Training) -> None:
         self.bots = nn.ModuleDict({"questioner": questioner, "answerer": answerer})
@@ -51,10 +47,10 @@ class DialogUpdates:
         self.training = training
         self.optimisers = {"both": torch.optim.Adam(self.bots.parameters(), training.rate, fused=True)}
 
-    def update(self, batch: Lessons) -> Losses:
-        """Learn from a batch; its losses a dialog."""
+    def update(self, batch: TrainingData) -> Losses:
+        """Take one step on a batch; return its losses from before the step, for each dialog."""
         optimiser = self.optimisers["both"]
-        with products_in(self.training.precision, batch):
+        with mixed_precision(self.training.precision, batch):
             sums = teacher_forced(self.questioner, self.answerer, batch)
         losses = {name: loss / len(batch) for name, loss in sums.items()}
         optimiser.zero_grad()
@@ -66,7 +62,7 @@ class DialogUpdates:
 
 
 class RoundUpdates:
-    """One update a round, the bots apart, language and image apart: Table 2.
+    """One update for each round, the bots apart, language and image apart: Table 2.
 
     The history's state is carried from round to round as a value: no gradient goes through it.
     """
@@ -80,40 +76,42 @@ class RoundUpdates:
             "answer": torch.optim.Adam(answerer.parameters(), training.rate, fused=True),
         }
 
-    def update(self, batch: Lessons) -> Losses:
-        """Learn from a batch round by round; its mean losses: a token's for the languages, a round's for the image."""
-        asking = zero_state(self.questioner.history_encoder, len(batch))
-        answering = zero_state(self.answerer.history_encoder, len(batch))
+    def update(self, batch: TrainingData) -> Losses:
+        """Take ten steps on a batch, a round each.
+
+        Returns the rounds' mean losses: those of languages for each token, that of the image for each dialog.
+        """
+        asking, answering = self.questioner.zero_state(len(batch)), self.answerer.zero_state(len(batch))
         rounds: list[Losses] = []
-        for number in range(ROUNDS):
-            lesson = batch.rounds(slice(number, number + 1))
-            question, image, asking = self._ask(lesson, asking)
-            answer, answering = self._answer(lesson, answering)
+        for place in range(ROUNDS):
+            one_round = batch.rounds(slice(place, place + 1))
+            question, image, asking = self._update_questioner(one_round, asking)
+            answer, answering = self._update_answerer(one_round, answering)
             rounds.append({"question": question, "answer": answer, "image": image})
         return {name: torch.stack([losses[name] for losses in rounds]).mean() for name in rounds[0]}
 
-    def _ask(self, lesson: Lessons, state: State) -> tuple[Tensor, Tensor, State]:
-        tokens = lesson.question_targets.lengths.sum()
-        with products_in(self.training.precision, lesson):
-            states = self.questioner.history(lesson.facts, state)
-            said = self.questioner.language_loss(states, lesson.question_inputs, lesson.question_targets.tokens)
-        question = said / tokens
-        guesses = self.questioner.guess(states[0][:, :, 0])
-        image = (lesson.images - guesses).square().sum(1).sqrt().mean()
-        # Both gradients before either step, for they go through the same weights.
-        of_question = self._gradients("question", question, retain_graph=True)
-        of_image = self._gradients("image", image)
-        self._step("question", of_question)
-        self._step("image", of_image)
+    def _update_questioner(self, one_round: TrainingData, state: State) -> tuple[Tensor, Tensor, State]:
+        targets = one_round.question_targets
+        with mixed_precision(self.training.precision, one_round):
+            states = self.questioner.history(one_round.facts, state)  # two of [L, B, 1, H]
+            summed = self.questioner.language_loss(states, one_round.question_inputs, targets.tokens)
+        question = summed / targets.lengths.sum()
+        guesses = self.questioner.guess(states[0][:, :, 0])  # [B, F]
+        image = (one_round.images - guesses).square().sum(1).sqrt().mean()
+        # Both gradients before either step, since both go through the same weights.
+        question_gradients = self._gradients("question", question, retain_graph=True)
+        image_gradients = self._gradients("image", image)
+        self._step("question", question_gradients)
+        self._step("image", image_gradients)
         return question.detach(), image.detach(), _carried(states)
 
-    def _answer(self, lesson: Lessons, state: State) -> tuple[Tensor, State]:
-        tokens = lesson.answer_targets.lengths.sum()
-        with products_in(self.training.precision, lesson):
-            seen = self.answerer.image_gates(lesson.images)
-            states = self.answerer.history(seen, lesson.questions, lesson.facts, state)
-            said = self.answerer.language_loss(states, lesson.answer_inputs, lesson.answer_targets.tokens)
-        answer = said / tokens
+    def _update_answerer(self, one_round: TrainingData, state: State) -> tuple[Tensor, State]:
+        targets = one_round.answer_targets
+        with mixed_precision(self.training.precision, one_round):
+            seen = self.answerer.image_input(one_round.images)
+            states = self.answerer.history(seen, one_round.questions, one_round.facts, state)  # two of [L, B, 1, H]
+            summed = self.answerer.language_loss(states, one_round.answer_inputs, targets.tokens)
+        answer = summed / targets.lengths.sum()
         self._step("answer", self._gradients("answer", answer))
         return answer.detach(), _carried(states)
 
@@ -125,10 +123,12 @@ class RoundUpdates:
 
     def _step(self, name: str, gradients: tuple[Tensor | None, ...]) -> None:
         for parameter, gradient in zip(self._parameters(name), gradients, strict=True):
-            parameter.grad = gradient
+            # The fused Adam takes every gradient for contiguous, and misreads one that is not.
+            parameter.grad = None if gradient is None else gradient.contiguous()
         clip_grad_value_(self._parameters(name), 5)
         self.optimisers[name].step()
 
 
 def _carried(states: State) -> State:
+    """The last round's state, without its gradient: two of [L, B, H]."""
     return states[0][:, :, -1].detach(), states[1][:, :, -1].detach()

@@ -1,33 +1,27 @@
-"""List what the chosen data set needs, what is there and what is missing; exit code 2 if something can't be obtained.
+"""Preflight: list the files that a data set needs, with those that are missing; exit code 2 if one can't be obtained.
 
-Nothing is downloaded and no hash is computed: those on record are shown.
+Nothing is downloaded and no hash is computed: those that were recorded are shown.
 """
 
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
-from cooperation.configuration import read_dataset
-from cooperation.data.preflight import TO_COME, Input, gpus, inspect, room
-from cooperation.files import InputError
-from cooperation.plain_yaml import read_yaml
-from cooperation.settings import mapping
+from cooperation.commands.settings import add_config
+from cooperation.config.experiment import read_dataset
+from cooperation.data.preflight import TO_COME, FileState, disk_space, gpus, inspect
+from cooperation.io.plain_yaml import read_yaml_file
+from cooperation.io.settings import mapping
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--config",
-        default="config.yaml",
-        metavar="FILE",
-        help="settings; - reads standard input (default: %(default)s)",
-    )
+    add_config(parser)
     parser.add_argument("--dataset", help="one of the settings' data sets (default: the one that they choose)")
     parser.add_argument("--folder", type=Path, metavar="DIR", help="raw files (default: data/DATASET/raw)")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    config = dict(_settings(arguments.config))
+    config = dict(mapping(read_yaml_file(arguments.config), str(arguments.config)))
     if arguments.dataset:
         config["dataset"] = arguments.dataset
     name, data = read_dataset(config)
@@ -35,14 +29,14 @@ def run(arguments: argparse.Namespace) -> None:
     inputs = inspect(name, data, folder)
     for found in inputs:
         print(_line(found))
-    needed, free = room(inputs, folder)
+    needed, free = disk_space(inputs, data, folder)
     if inputs:
         least = "at least " if any(found.state == TO_COME and not found.size for found in inputs) else ""
         print(f"disk: {least}{needed:,} bytes for downloads and features, {free:,} free at {folder}")
     else:
         print(f"{name}: needs no files, they are made")
         print(f"disk: {free:,} bytes free at {folder}")
-    print(f"GPU: {'; '.join(gpus()) or 'none seen by nvidia-smi here; without one the networks run on the CPU'}")
+    print(f"GPU: {'; '.join(gpus()) or 'nvidia-smi finds none; the networks run on the CPU'}")
     problems = [found.problem for found in inputs if found.problem]
     if needed > free:
         problems.append(f"{folder}: {needed:,} bytes are needed and {free:,} are free; make room")
@@ -52,19 +46,9 @@ def run(arguments: argparse.Namespace) -> None:
         sys.exit(2)
 
 
-def _line(found: Input) -> str:
+def _line(found: FileState) -> str:
     size = f"{found.size:,} bytes" if found.size else ""
     sha256 = f"sha256 {found.sha256[:8]}…" if found.sha256 else ""
     return ", ".join(
         part for part in (f"{found.name}: {found.state}", str(found.path), size, found.holds, sha256) if part
     )
-
-
-def _settings(file: str) -> Any:
-    if file == "-" and sys.stdin is None:
-        raise InputError("-: standard input is closed; name a file")
-    try:
-        text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror}); run in the project's folder") from error
-    return mapping(read_yaml(text, file), file)

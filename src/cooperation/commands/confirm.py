@@ -1,24 +1,24 @@
-"""Fail, with a line for each, where what was found is not what was expected."""
+"""Fail, with a line for each, where the controls did not give what was expected of them."""
 
 import argparse
 import sys
-from pathlib import Path
 
-from cooperation.files import InputError
-from cooperation.reports.controls import complaints, read_found
+from cooperation.commands.controls import add_inputs, compared
+from cooperation.io.files import InputError
+from cooperation.reports.controls import failures
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("found", type=Path, help="CSV that `cooperation controls` wrote")
+    add_inputs(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    found = read_found(arguments.found)
+    found, _ = compared(arguments)
     if found.empty:
-        raise InputError(f"{arguments.found}: nothing is expected; write it into workflow/controls.csv")
-    lines = complaints(found)
+        raise InputError(f"{arguments.expected}: nothing is expected; write it there")
+    lines = failures(found)
     for line in lines:
         print(line, file=sys.stderr)
     if lines:
-        raise InputError(f"{arguments.found}: {len(lines)} of {len(found)} expectations do not hold")
+        raise InputError(f"{arguments.expected}: {len(lines)} of {len(found)} expectations do not hold")
     print(f"all {len(found)} expectations hold")

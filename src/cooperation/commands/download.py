@@ -7,9 +7,9 @@ import argparse
 import string
 from pathlib import Path
 
+from cooperation.config.preparation import Download, Retries
 from cooperation.data.download import obtain
-from cooperation.preparation import Patience, Source
-from cooperation.settings import add_flags, from_flags
+from cooperation.io.settings import add_flags, from_flags
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,12 +24,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="its hash or the beginning (default: what FILE.sha256 says)",
     )
     parser.add_argument("--have", type=Path, metavar="PATH", help="a copy elsewhere, checked and linked to")
-    add_flags(parser, Patience)
+    add_flags(parser, Retries)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    source = Source(tuple(arguments.url), arguments.size, arguments.sha256)
-    digest, origin = obtain(arguments.out, source, from_flags(Patience, arguments), arguments.have)
+    download = Download(tuple(arguments.url), arguments.size, arguments.sha256)
+    digest, origin = obtain(arguments.out, download, from_flags(Retries, arguments), arguments.have)
     print(f"{arguments.out}: {origin}, {arguments.out.stat().st_size:,} bytes, sha256 {digest}")
 
 

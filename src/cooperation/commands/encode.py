@@ -1,38 +1,49 @@
-"""Tokenise VisDial JSON of both splits into one HDF5 file of dialogs."""
+"""Turn the dialogs of a source into token ids: one HDF5 file of both splits' dialogs and the vocabulary."""
 
 import argparse
 from pathlib import Path
 from typing import Any
 
-from cooperation.data.encoding import encode
+from cooperation.config.preparation import Encoding
+from cooperation.config.sources import SPLITS, declared, source_names
+from cooperation.data.reading import reader_of
 from cooperation.data.store import write_dialogs
-from cooperation.data.visdial import read_visdial
-from cooperation.preparation import Encoding
-from cooperation.settings import add_flags, from_flags
+from cooperation.io.settings import add_flags, flag, from_flags
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--train", type=Path, required=True, help="VisDial JSON of the train split, bare or zipped")
-    parser.add_argument("--val", type=Path, required=True, help="VisDial JSON of the val split, bare or zipped")
-    parser.add_argument("--out", type=Path, required=True, help="HDF5 file of dialogs to write")
-    add_flags(parser, Encoding)
+    sources = parser.add_subparsers(
+        dest="source", required=True, metavar="SOURCE", help=f"what the files are: {', '.join(source_names())}"
+    )
+    for name in source_names():
+        source = declared(name)
+        chosen = sources.add_parser(name, description=f"Read files of the source {name}.")
+        for role, text in source.files.items():
+            chosen.add_argument(flag(role), type=Path, nargs="+", required=True, metavar="FILE", help=text)
+        chosen.add_argument("--out", type=Path, required=True, help="HDF5 file of dialogs to write")
+        if source.text:
+            add_flags(chosen, Encoding)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    settings = from_flags(Encoding, arguments)
-    splits = {split: read_visdial(getattr(arguments, split), split, settings.cut_short) for split in ("train", "val")}
-    vocabulary, dialogs, counts = encode(splits, settings)
+    source = declared(arguments.source)
+    files = {role: getattr(arguments, role) for role in source.files}
+    settings = [from_flags(Encoding, arguments)] if source.text else []
+    vocabulary, dialogs, counts = reader_of(arguments.source).read(files, *settings)
     write_dialogs(arguments.out, vocabulary, dialogs, counts)
-    for split in splits:
+    for split in SPLITS:
         print(_line(split, counts))
     print(f"vocabulary: {len(vocabulary.words)} words, UNK included")
 
 
-def _line(split: str, counts: dict[str, Any]) -> str:
+def _line(split: str, counts: Any) -> str:
     found = {name.removeprefix(f"{split}_"): count for name, count in counts.items() if name.startswith(f"{split}_")}
+    cut = ", ".join(
+        f"{found[f'cut_{part}']:,} {part}" for part in ("captions", "questions", "answers") if f"cut_{part}" in found
+    )
     return (
         f"{split}: {found['read']:,} dialogs read, {found['kept']:,} kept, {found['refused']:,} refused; answers "
-        f"exactly yes/no {found['exactly_yes_no']:.1%}, beginning with yes/no {found['beginning_yes_no']:.1%}; cut "
-        f"{found['cut_captions']:,} captions, {found['cut_questions']:,} questions, {found['cut_answers']:,} answers; "
-        f"{found['empty_answers']:,} answers empty"
+        f"exactly yes/no {found['exactly_yes_no']:.1%}, beginning with yes/no {found['beginning_yes_no']:.1%}; "
+        + (f"cut {cut}; " if cut else "")
+        + f"{found['empty_answers']:,} answers empty"
     )

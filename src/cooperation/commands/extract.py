@@ -1,58 +1,69 @@
-"""Run VGG-16 over the pictures of a zip archive; write fc7 after ReLU with image ids to one HDF5 file."""
+"""Run VGG-16 over the pictures of each split; write fc7 after ReLU with image ids to one HDF5 file."""
 
 import argparse
 from pathlib import Path
 
 import numpy as np
 
-from cooperation.data.archives import picture_names
-from cooperation.data.store import Features, write_features
+from cooperation.config.preparation import Extraction
+from cooperation.config.sources import SPLITS
+from cooperation.data.archives import Picture, find_pictures
+from cooperation.data.store import write_feature_blocks
 from cooperation.data.vgg import extract, trained, untrained
-from cooperation.files import InputError
-from cooperation.preparation import Extraction
-from cooperation.settings import add_flags, from_flags
+from cooperation.io.files import InputError
+from cooperation.io.settings import add_flags, from_flags
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--images",
-        type=Path,
-        required=True,
-        metavar="ZIP",
-        help="JPEG files under COCO's names, zipped, or their folder",
-    )
-    parser.add_argument(
-        "--split", choices=("train", "val"), required=True, help="name of the split in the file written"
-    )
+    for split in SPLITS:
+        parser.add_argument(
+            f"--{split}",
+            type=Path,
+            nargs="+",
+            default=[],
+            metavar="ZIP",
+            help=f"pictures of the {split} split: JPEG files under COCO's names in zip archives or folders",
+        )
     parser.add_argument("--out", type=Path, required=True, help="HDF5 file of features to write")
     parser.add_argument("--weights", type=Path, help="torchvision's vgg16-397923af.pth (default: untrained weights)")
     parser.add_argument(
-        "--shard", type=_shard, default=(1, 1), metavar="I/N", help="the I-th of N parts (default: 1/1)"
+        "--shard", type=_shard, default=(1, 1), metavar="I/N", help="the I-th of N parts of each split (default: 1/1)"
     )
     add_flags(parser, Extraction)
 
 
 def run(arguments: argparse.Namespace) -> None:
     settings = from_flags(Extraction, arguments)
-    part, parts = arguments.shard
-    images = list(picture_names(arguments.images).items())[part - 1 :: parts]
-    if not images:
-        raise InputError(f"{arguments.images}: has fewer pictures than {parts} shards; take fewer shards")
+    # The smaller split first: its mistakes show before the other's hours.
+    archives = {split: getattr(arguments, split) for split in reversed(SPLITS) if getattr(arguments, split)}
+    if not archives:
+        raise InputError("no pictures; give --train, --val or both")
+    pictures = {split: _share(paths, *arguments.shard) for split, paths in archives.items()}
     network, weights = trained(arguments.weights) if arguments.weights else untrained(settings.seed)
-    vectors = extract(arguments.images, [name for _, name in images], network, settings)
-    features = Features(np.array([image for image, _ in images], np.int64), vectors, {})
-    write_features(
+    write_feature_blocks(
         arguments.out,
-        {arguments.split: features},
+        {
+            split: (np.array(list(found), np.int64), extract(list(found.values()), network, settings))
+            for split, found in pictures.items()
+        },
         {
             "extractor": "VGG-16 (torchvision)",
             "layer": "fc7 after ReLU",
             "weights": weights,
             "preprocessing": settings.preprocessing,
-            f"archive_{arguments.split}": arguments.images.name,
+            **{f"archive_{split}": ", ".join(path.name for path in paths) for split, paths in archives.items()},
         },
     )
-    print(f"{arguments.split}: {len(images):,} pictures, VGG-16 {weights}")
+    for split, found in pictures.items():
+        print(f"{split}: {len(found):,} pictures, VGG-16 {weights}")
+
+
+def _share(paths: list[Path], part: int, parts: int) -> dict[int, Picture]:
+    """Image id → picture, of every `parts`-th picture from the `part`-th on."""
+    share = dict(list(find_pictures(paths).items())[part - 1 :: parts])
+    if not share:
+        raise InputError(f"{paths[0]}: has fewer pictures than {parts} shards; take fewer shards")
+    return share
 
 
 def _shard(text: str) -> tuple[int, int]:

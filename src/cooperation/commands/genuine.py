@@ -1,18 +1,18 @@
-"""Make a data set of VisDial 1.0 validation dialogs and stand-in pictures, in the files of VisDial 0.9 and COCO."""
+"""Make stand-in pictures for genuine VisDial 1.0 dialogs, since none come with them, in COCO's layout."""
 
 import argparse
 from pathlib import Path
 
-from cooperation.data.genuine import write_genuine
-from cooperation.preparation import Genuine
-from cooperation.settings import add_flags, from_flags
+from cooperation.config.preparation import Genuine
+from cooperation.config.sources import declared
+from cooperation.data.readers.genuine import write_genuine
+from cooperation.io.settings import add_flags, from_flags
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--dialogs", type=Path, required=True, metavar="JSON", help="VisDial JSON of the 1.0 val split, bare or zipped"
-    )
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for the four zip archives")
+    text = declared("genuine").files["dialogs"]
+    parser.add_argument("--dialogs", type=Path, nargs="+", required=True, metavar="JSON", help=text)
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for the two zip archives")
     add_flags(parser, Genuine)
 
 

@@ -1,4 +1,4 @@
-"""Play one dialog without and with a manual intervention, and print both; or one for each of several files."""
+"""Play one dialog without and with a manual intervention, and print both games; several files: one after another."""
 
 import argparse
 import json
@@ -6,38 +6,40 @@ from pathlib import Path
 from typing import Any
 
 from cooperation.commands.players import add_players, read_players
-from cooperation.conditions import Playing
-from cooperation.files import InputError
-from cooperation.games.manual_games import play_manual
-from cooperation.games.results import read_ranks, write_result
-from cooperation.games.transcripts import as_text
-from cooperation.method.manual import RULES, Manual, parse_manual, read_manual
-from cooperation.method.readings import READINGS
-from cooperation.provenance import inputs
+from cooperation.commands.settings import add_config, read_settings
+from cooperation.config.conditions import Playing
+from cooperation.evaluation.manual import RULES, Manual, parse_manual, read_manual
+from cooperation.evaluation.manual_games import play_manual
+from cooperation.evaluation.results import read_ranks, write_result
+from cooperation.evaluation.transcripts import as_text
+from cooperation.game.readings import READINGS
+from cooperation.io.files import InputError
+from cooperation.io.provenance import inputs
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_players(parser)
-    parser.add_argument("--control", type=Path, help="result of the condition none, by which a rule chooses a dialog")
+    parser.add_argument("--baseline", type=Path, help="result of the condition none, by which a rule chooses a dialog")
     parser.add_argument(
         "--out",
         type=Path,
-        nargs="+",
-        default=[],
-        help="results (HDF5) to write, named after their interventions: row 0 without, row 1 with it",
+        help="folder of the results READING/NAME.h5, named after the files: row 0 without, row 1 with the intervention",
     )
     parser.add_argument(
         "--candidates",
         type=int,
-        default=Playing().candidates,
-        help="the first so many validation images are ranked (default: %(default)s)",
+        help=f"the first so many validation images are ranked (default: the settings', else {Playing().candidates})",
     )
     parser.add_argument(
         "--manual", type=Path, nargs="+", default=[], help="files of interventions (YAML), instead of the flags below"
     )
+    parser.add_argument(
+        "--all", action="store_true", help="all files that the settings list for the data set and model, instead"
+    )
+    add_config(parser)
     group = parser.add_argument_group("the intervention")
     group.add_argument("--image-id", type=int, help="image of the dialog")
-    group.add_argument("--rule", choices=RULES, help="choose the dialog by its rank in --control instead")
+    group.add_argument("--rule", choices=RULES, help="choose the dialog by its rank in --baseline instead")
     group.add_argument("--caption", metavar="TEXT", help="both bots read this caption")
     group.add_argument(
         "--question", action="append", default=[], metavar="ROUND=TEXT", help="the answerer hears this question"
@@ -49,31 +51,55 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    if arguments.all:
+        _take_settings(arguments)
+    if arguments.candidates is None:
+        arguments.candidates = Playing().candidates
     # It checks what it is made of.
     Playing(candidates=arguments.candidates)
     manuals = _manuals(arguments)
-    if arguments.out and len(arguments.out) != len(manuals):
-        raise InputError(f"--out: {len(arguments.out)} files for {len(manuals)} interventions; give one for each")
+    names = _names(arguments, list(manuals))
     players = read_players(arguments)
-    control = read_ranks(arguments.control) if arguments.control else None
-    attributes = players.attributes | {"inputs": json.dumps(players.inputs | inputs(control=arguments.control))}
-    reading = READINGS[arguments.reading]
-    for number, (place, manual) in enumerate(manuals.items()):
-        out = arguments.out[number] if arguments.out else None
-        named = {**attributes, "condition": out.stem if out else "manual"}
-        try:
-            result = play_manual(
-                players.checkpoint, players.dialogs, players.features.vectors, control, manual, reading, named
-            )
-        except InputError as error:
-            raise InputError(f"{place}: {error}") from error
-        if out:
-            write_result(out, result)
-        print(as_text(result, players.checkpoint.vocabulary))
+    baseline = read_ranks(arguments.baseline) if arguments.baseline else None
+    if baseline is not None:
+        players.check_baseline(arguments.baseline, baseline, arguments.reading[0])
+    games = players.games(arguments.seed)
+    made_of = json.dumps(players.inputs | inputs(baseline=arguments.baseline))
+    for reading in arguments.reading:
+        for place, manual in manuals.items():
+            named = {"reading": reading, "condition": names[place], "inputs": made_of}
+            try:
+                result = play_manual(games, manual, READINGS[reading], baseline, {**players.attributes, **named})
+            except InputError as error:
+                raise InputError(f"{place}: {error}") from error
+            if arguments.out:
+                write_result(arguments.out / reading / f"{names[place]}.h5", result)
+            print(as_text(result, players.checkpoint.vocabulary))
+
+
+def _take_settings(arguments: argparse.Namespace) -> None:
+    """Fill in the files of interventions and the number of candidates that the settings state."""
+    experiment = read_settings(arguments.config, arguments.dataset)
+    files = [game.file for game in experiment.manual_games() if game.model == arguments.model]
+    if not files:
+        raise InputError(
+            f"{arguments.config}: no manual interventions of the model {arguments.model!r} on this data set"
+        )
+    arguments.manual = [*arguments.manual, *map(Path, dict.fromkeys(files))]
+    if arguments.candidates is None:
+        arguments.candidates = experiment.data.playing.candidates
+
+
+def _names(arguments: argparse.Namespace, places: list[str]) -> dict[str, str]:
+    """Where each intervention is described → the name of its result."""
+    names = {place: Path(place).stem if arguments.manual else "manual" for place in places}
+    if len(set(names.values())) < len(names):
+        raise InputError("--manual: two files of one name, so of one result; rename one of them")
+    return names
 
 
 def _manuals(arguments: argparse.Namespace) -> dict[str, Manual]:
-    """The interventions of the files, or the one of the flags, checked alike, by where they are written."""
+    """The interventions of the files, or that of the flags, by where they are described."""
     flags = {
         "dialog": arguments.rule if arguments.image_id is None else arguments.image_id,
         "caption": arguments.caption,
@@ -84,9 +110,7 @@ def _manuals(arguments: argparse.Namespace) -> dict[str, Manual]:
     given = {name: value for name, value in flags.items() if value not in (None, {})}
     if arguments.manual:
         if given:
-            raise InputError(
-                f"{arguments.manual[0]}: the file says all of the intervention; leave out the flags for it"
-            )
+            raise InputError(f"{arguments.manual[0]}: the file describes the whole intervention; leave out its flags")
         return {str(path): read_manual(path) for path in arguments.manual}
     if arguments.rule and arguments.image_id is not None:
         raise InputError("--image-id and --rule both choose a dialog; give one of them")
@@ -100,7 +124,7 @@ def _by_round(given: list[str], flag: str) -> dict[int, Any]:
     for word in given:
         number, equals, text = word.partition("=")
         if not equals or not number.strip().isdecimal():
-            raise InputError(f"{flag}: {word!r} is not like 3=text, a round and what is put in place")
+            raise InputError(f"{flag}: {word!r} is not like 3=text, a round and the text that is delivered")
         if int(number) in found:
             raise InputError(f"{flag}: round {int(number)} is there twice; give it once")
         found[int(number)] = text

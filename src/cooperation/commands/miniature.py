@@ -1,11 +1,11 @@
-"""Make the made-up world: dialogs and pictures as VisDial 0.9 and COCO have them."""
+"""Make the made-up world: dialogs and pictures in the layout of VisDial 0.9 and COCO."""
 
 import argparse
 from pathlib import Path
 
+from cooperation.config.preparation import World
 from cooperation.data.miniature.writing import write_world
-from cooperation.preparation import World
-from cooperation.settings import add_flags, from_flags
+from cooperation.io.settings import add_flags, from_flags
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

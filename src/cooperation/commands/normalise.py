@@ -1,4 +1,4 @@
-"""Join the extracted features of both splits, all their shards, into one file of normalised features."""
+"""Join files of features, such as all shards of both splits, into one file of normalised features."""
 
 import argparse
 from collections.abc import Iterable, Iterator
@@ -7,42 +7,53 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from cooperation.config.preparation import Normalisation
+from cooperation.config.sources import SPLITS
 from cooperation.data.normalisation import l2, standardise
-from cooperation.data.store import FeatureParts, agreed, write_feature_blocks
-from cooperation.files import InputError
-from cooperation.messages import Floats
-from cooperation.preparation import Normalisation
-from cooperation.settings import add_flags, from_flags
+from cooperation.data.store import FeatureParts, agreed, feature_splits, write_feature_blocks
+from cooperation.game.messages import Floats
+from cooperation.io.files import InputError
+from cooperation.io.settings import add_flags, from_flags
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    for split in ("train", "val"):
-        parser.add_argument(
-            f"--{split}", type=Path, nargs="+", required=True, metavar="HDF5", help=f"features of {split}, all shards"
-        )
+    parser.add_argument(
+        "features", type=Path, nargs="+", metavar="HDF5", help="features of one or both splits, all shards"
+    )
     parser.add_argument("--out", type=Path, required=True, help="HDF5 file of features to write")
     add_flags(parser, Normalisation)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    parts = {split: FeatureParts.of(getattr(arguments, split), split) for split in ("train", "val")}
+    parts = {split: _parts(arguments.features, split) for split in SPLITS}
     settings = from_flags(Normalisation, arguments)
-    attributes = agreed({found.paths[0]: found.attributes for found in parts.values()})
+    attributes = agreed([(found.paths[0], found.attributes) for found in parts.values()])
     if settings.normalisation == "l2":
         normalise = l2(settings.length)
     else:
-        normalise = standardise(_shown(parts["train"]), settings.length)
+        normalise = standardise(_with_progress(parts["train"]), settings.length)
     write_feature_blocks(
         arguments.out,
-        {split: (found.image_ids, _differing(map(normalise, _shown(found)), found)) for split, found in parts.items()},
+        {
+            split: (found.image_ids, _differing(map(normalise, _with_progress(found)), found))
+            for split, found in parts.items()
+        },
         {**attributes, **asdict(settings)},
     )
     for split, found in parts.items():
         print(f"{split}: {len(found.image_ids):,} images, {settings.normalisation}, length {settings.length:g}")
 
 
+def _parts(paths: list[Path], split: str) -> FeatureParts:
+    """The files that have features of a split. Raises `InputError` where none has."""
+    found = [path for path in paths if split in feature_splits(path)]
+    if not found:
+        raise InputError(f"{paths[0]}: has no features of the {split} split, nor has another file; add one that has")
+    return FeatureParts.of(found, split)
+
+
 def _differing(blocks: Iterable[Floats], parts: FeatureParts) -> Iterator[Floats]:
-    """The blocks of a whole split; where all its images have the same features, no picture can be guessed."""
+    """The blocks of a whole split. Raises `InputError` where all images are the same, so that none could be guessed."""
     first, same = None, True
     for block in blocks:
         first = block[0] if first is None else first
@@ -55,7 +66,7 @@ def _differing(blocks: Iterable[Floats], parts: FeatureParts) -> Iterator[Floats
         )
 
 
-def _shown(parts: FeatureParts) -> Iterator[Floats]:
+def _with_progress(parts: FeatureParts) -> Iterator[Floats]:
     """The blocks, with a progress bar."""
     with tqdm(total=len(parts.image_ids), desc=parts.split, unit=" images", disable=None) as progress:
         for block in parts.blocks():

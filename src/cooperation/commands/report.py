@@ -1,84 +1,158 @@
-"""Join tables and figures into one self-contained page."""
+"""Make every table, figure and claim of the paper from the results, and join them in one page."""
 
 import argparse
-import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from PIL import Image
+from tqdm import tqdm
+
+from cooperation.commands.common import add_resamples
+from cooperation.commands.settings import add_config, read_settings
+from cooperation.config.experiment import CLAIMS, FIGURES, PUBLISHED, Experiment, Game, ManualGame
+from cooperation.data.archives import find_pictures
+from cooperation.data.pictures import decode
 from cooperation.data.store import read_vocabulary
-from cooperation.files import InputError, write_text
-from cooperation.games.results import read_result
-from cooperation.reports.claims import read_verdicts
-from cooperation.reports.corpus import read_statistics
-from cooperation.reports.diagnostics import read_diagnostics
-from cooperation.reports.page import Source, render
-from cooperation.reports.paper import FIGURES, TABLES
-from cooperation.reports.statistics import only_dataset, read_summary
-from cooperation.reports.tables import read_table
+from cooperation.evaluation.results import Result, read_ranks, read_result
+from cooperation.io.files import write_text
+from cooperation.io.hdf5 import read_attributes
+from cooperation.reports.claims import all_evidence, check, claims_table, read_claims
+from cooperation.reports.corpus import describe, statistics_table
+from cooperation.reports.diagnostics import diagnose, diagnostics_table, read_talks
+from cooperation.reports.drawing import save
+from cooperation.reports.figures import figures_of
+from cooperation.reports.material import Material
+from cooperation.reports.metrics import metrics, to_csv
+from cooperation.reports.models import compare_models, models_table
+from cooperation.reports.needed import check_condition, check_names, check_there, others, path_of
+from cooperation.reports.page import Contents, games_shown, render
+from cooperation.reports.paper import read_figures, read_published
+from cooperation.reports.played import plays_unperturbed
+from cooperation.reports.products import METRICS, PAGE, SUMMARY, figure_files, paper_tables, table_files
+from cooperation.reports.scores import Scores
+from cooperation.reports.statistics import Resampled, resample, summarise
+from cooperation.reports.table import Table
+from cooperation.reports.tables import paper_table
+
+Manual = Mapping[ManualGame, Result]
+"""The manual interventions' results, under all readings."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--summary", type=Path, required=True, help="CSV that `cooperation summarise` wrote")
-    parser.add_argument("--tables", type=Path, nargs="*", default=[], help="CSVs of `cooperation table`: table_1.csv …")
-    parser.add_argument(
-        "--figures", type=Path, nargs="*", default=[], help="SVGs of `cooperation figure`: figure_1a.svg …"
-    )
-    parser.add_argument("--claims", type=Path, help="CSV of `cooperation claims`")
-    parser.add_argument("--statistics", type=Path, help="CSV of `cooperation corpus`")
-    parser.add_argument("--why", type=Path, help="CSV of `cooperation diagnose`")
-    parser.add_argument("--why-figure", type=Path, help="SVG of `cooperation diagnose`")
+    add_config(parser)
+    parser.add_argument("--dataset", help="data set of the settings (default: the one that they choose)")
     parser.add_argument(
         "--results",
         type=Path,
-        nargs="*",
-        default=[],
-        help="HDF5 results, the control first: what was run, and a dialog under each condition of the first's model",
+        required=True,
+        help="folder of its results: MODEL-seedN/READING/CONDITION.h5 and manual/MODEL-seedN/READING/figure_NAME.h5",
     )
+    parser.add_argument("--dialogs", type=Path, required=True, help="HDF5 file of its dialogs")
     parser.add_argument(
-        "--manual", type=Path, nargs="*", default=[], help="HDF5 results of `cooperation intervene`: figure_2.h5 …"
+        "--pictures",
+        type=Path,
+        nargs="+",
+        default=[],
+        help="archives or folders that may hold the pictures of manual interventions' dialogs",
     )
-    parser.add_argument("--manual-figures", type=Path, nargs="*", default=[], help="their SVGs, in the same order")
-    parser.add_argument("--dialogs", type=Path, help="HDF5 file of dialogs: the words of those transcripts")
-    parser.add_argument("--out", type=Path, required=True, help="HTML page to write; it needs no other file")
+    add_resamples(parser)
+    parser.add_argument("--out", type=Path, required=True, help="folder to write to; index.html needs no other file")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    summary = read_summary(arguments.summary)
-    only_dataset(summary, arguments.summary)
-    tables = {int(_name(path, TABLES)): Source(path, read_table(path)) for path in arguments.tables}
-    figures = {_name(path, FIGURES): Source(path, _read_text(path)) for path in arguments.figures}
-    results = [Source(path, read_result(path)) for path in arguments.results]
-    vocabulary = read_vocabulary(arguments.dialogs) if arguments.dialogs else None
-    claims = Source(arguments.claims, read_verdicts(arguments.claims)) if arguments.claims else None
-    why = Source(arguments.why, read_diagnostics(arguments.why)) if arguments.why else None
-    drawn = Source(arguments.why_figure, _read_text(arguments.why_figure)) if arguments.why_figure else None
-    manual = _manual(arguments.manual, arguments.manual_figures)
-    counted = Source(arguments.statistics, read_statistics(arguments.statistics)) if arguments.statistics else None
-    page = render(
-        Source(arguments.summary, summary), tables, figures, results, vocabulary, claims, why, drawn, manual, counted
+    experiment = read_settings(arguments.config, arguments.dataset)
+    games: list[Game | ManualGame] = [*experiment.games(experiment.dataset), *experiment.manual_games()]
+    paths = [path_of(game, arguments.results) for game in games]
+    check_there(paths)
+    if left := others(paths, arguments.results):
+        print(f"cooperation report: {arguments.config} asks for none of these, left out: {left}", file=sys.stderr)
+    scores = _read_scores(experiment, arguments.results)
+    resampled = resample(scores, arguments.resamples, experiment.bootstrap_seed)
+    manual = _read_manual(experiment, arguments.results)
+    material = _material(experiment, resampled, manual, arguments)
+    tables = _tables(material, resampled, manual, arguments.dialogs)
+    _write(material, tables, arguments.out)
+
+
+def _read_scores(experiment: Experiment, folder: Path) -> list[Scores]:
+    """The scores of all games."""
+    found = []
+    for game in tqdm(experiment.games(experiment.dataset), "results", disable=None):
+        path = path_of(game, folder)
+        result = read_ranks(path)
+        check_names(path, result.attributes, game, experiment.game_seed)
+        found.append(Scores.of(path, result))
+        check_condition(found[-1], experiment.conditions[game.model][game.condition])
+    return found
+
+
+def _read_manual(experiment: Experiment, folder: Path) -> Manual:
+    """The results of all manual interventions."""
+    found = {}
+    for game in experiment.manual_games():
+        path = path_of(game, folder)
+        found[game] = read_result(path)
+        check_names(path, found[game].attributes, game, experiment.game_seed)
+    return found
+
+
+def _material(experiment: Experiment, resampled: Resampled, manual: Manual, arguments: argparse.Namespace) -> Material:
+    """What figures and page are made of."""
+    shown = {game: result for game, result in manual.items() if game.reading == experiment.readings[0]}
+    return Material(
+        experiment=experiment,
+        folder=arguments.results,
+        vocabulary=read_vocabulary(arguments.dialogs),
+        results={game: read_result(path_of(game, arguments.results)) for game in games_shown(experiment)},
+        manual=shown,
+        pictures=_pictures(shown.values(), arguments.pictures),
+        lines=read_figures(Path(FIGURES)),
+        summary=summarise(resampled),
+        diagnostics=diagnose(resampled, read_talks(resampled.scores)),
+        size=resampled.size,
     )
-    write_text(arguments.out, page)
 
 
-def _name(path: Path, known: object) -> str:
-    """The paper's number of the table or figure in a file named like `table_1.csv`."""
-    found = re.search(r"_(\w+)$", path.stem)
-    names = [str(name) for name in known]  # type: ignore[attr-defined]
-    if not found or found[1] not in names:
-        raise InputError(f"{path}: the name must end in _ and one of {', '.join(names)}, as in {path.suffix}")
-    return found[1]
+def _pictures(results: Iterable[Result], archives: Sequence[Path]) -> dict[int, Image.Image]:
+    """Image id → picture of the dialogs of manual interventions, where the archives are still there and have it."""
+    wanted = {int(result.image_ids[0]) for result in results} if archives else set()
+    there = find_pictures([path for path in archives if path.exists()]) if wanted else {}
+    if missing := sorted(wanted - set(there)):
+        named = f"{archives[0]}" + " and others" * (len(archives) > 1)
+        listed = ", ".join(map(str, missing))
+        print(f"{named}: no picture of the images {listed}, so their figures have none", file=sys.stderr)
+    return {image: decode(there[image].read(), str(there[image])) for image in sorted(wanted & set(there))}
 
 
-def _manual(results: list[Path], figures: list[Path]) -> list[tuple[Source, Source]]:
-    """Each manual intervention's result and its figure."""
-    if [path.stem for path in results] != [path.stem for path in figures]:
-        raise InputError("--manual and --manual-figures must name the same figures in the same order")
-    return [
-        (Source(path, read_result(path)), Source(figure, _read_text(figure)))
-        for path, figure in zip(results, figures, strict=True)
+def _tables(material: Material, resampled: Resampled, manual: Manual, dialogs: Path) -> dict[str, Table]:
+    """All tables by name."""
+    experiment, size = material.experiment, material.size
+    dataset, stands_for = experiment.dataset, experiment.stands_for
+    published, claims, counts = read_published(Path(PUBLISHED)), read_claims(Path(CLAIMS)), read_attributes(dialogs)
+    evidence = all_evidence(resampled, published, counts, list(manual.values()))
+    verdicts = check(claims, evidence, stands_for, resampled.readings, dataset)
+    statistics = describe(counts, len(material.vocabulary.words), claims)
+    made = [
+        *(paper_table(published, material.summary, number, stands_for) for number in paper_tables(experiment)),
+        claims_table(verdicts, dataset, size),
+        statistics_table(statistics, dataset),
+        diagnostics_table(material.diagnostics, size),
+        models_table(compare_models(resampled), size) if plays_unperturbed(experiment) else None,
     ]
+    return {table.name: table for table in made if table}
 
 
-def _read_text(path: Path) -> str:
-    if not path.exists():
-        raise InputError(f"{path}: no such file; make it with `cooperation figure`")
-    return path.read_text(encoding="utf-8")
+def _write(material: Material, tables: dict[str, Table], out: Path) -> None:
+    """Write all products, the page last."""
+    write_text(out / SUMMARY, to_csv(material.summary))
+    write_text(out / METRICS, metrics(material.summary))
+    for name, table in tables.items():
+        table.write(out / file for file in table_files(name))
+    figures = {}
+    for name, kind in figures_of(material.experiment).items():
+        drawn = kind.draw(material, name)
+        for file in figure_files(name):
+            save(drawn, out / file)
+        figures[name] = (kind.describe(material, name), (out / f"figure_{name}.svg").read_text(encoding="utf-8"))
+    write_text(out / PAGE, render(Contents(material, tables, figures)))

@@ -1,19 +1,26 @@
-"""Average the ranks of all conditions into one table, with 95 % intervals."""
+"""Print the mean percentile ranks (MPR) of any results, with 95 % intervals."""
 
 import argparse
 from pathlib import Path
 
-from cooperation.commands.common import add_results, read_scores
-from cooperation.files import write_text
-from cooperation.reports.statistics import summarise
+from cooperation.commands.common import add_resamples, read_scores
+from cooperation.io.files import write_text
+from cooperation.reports.conditions import conditions_table
+from cooperation.reports.metrics import to_csv
+from cooperation.reports.statistics import resample, summarise
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_results(parser, "one data set, each model's `none` too")
-    parser.add_argument("--out", type=Path, required=True, help="CSV to write: a row a condition and round; MPR in %%")
+    parser.add_argument(
+        "results", nargs="+", type=Path, help="HDF5 results of one data set, each model's `none` too, such as your own"
+    )
+    add_resamples(parser)
+    parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default: %(default)s)")
+    parser.add_argument("--out", type=Path, help="CSV to write, too: a row a condition and round; MPR in %%")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    scores = read_scores(arguments.results)
-    summary = summarise(scores, arguments.resamples, arguments.seed)
-    write_text(arguments.out, summary.to_csv(index=False, float_format="%.6f", lineterminator="\n"))
+    summary = summarise(resample(read_scores(arguments.results), arguments.resamples, arguments.seed))
+    if arguments.out:
+        write_text(arguments.out, to_csv(summary))
+    print(conditions_table(summary).markdown(), end="")

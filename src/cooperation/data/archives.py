@@ -1,33 +1,51 @@
-"""JSON and pictures read out of zip archives, without unpacking them, or from an unpacked folder."""
+"""JSON and pictures in zip archives, read without unpacking them, or in folders."""
 
 import os
 import re
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from lzma import LZMAError
 from pathlib import Path
+from typing import NamedTuple
 from zipfile import BadZipFile, ZipFile
 
-from cooperation.files import DAMAGE, Errors, InputError, sound
+from cooperation.io.files import DAMAGE, Errors, InputError, parse_errors
 
 # COCO_train2014_000000123456.jpg, VisualDialog_val2018_000000123456.jpg
 PICTURE = re.compile(r"(\d+)\.jpe?g$", re.IGNORECASE)
 
-# VisDial's JSON is packed to a third, bombs to a thousandth.
-MOST_PACKED, SMALL = 200, 1 << 20
+# VisDial's JSON is compressed to a third, zip bombs to a thousandth.
+LARGEST_RATIO, SMALL = 200, 1 << 20
 
-# By zipfile for cut, overwritten, encrypted and exotically packed archives.
+# By zipfile for archives that are cut short, overwritten, encrypted or compressed in an unknown way.
 RAISED: Errors = (BadZipFile, zlib.error, LZMAError, EOFError, struct.error, *DAMAGE)
 
-# Absolute names and names that climb, in Unix's and in Windows' spelling.
+# Absolute names and names with `..`, in Unix's and in Windows' spelling.
 OUTSIDE = re.compile(r"^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.($|[/\\])")
 
 
+class Picture(NamedTuple):
+    """A JPEG file in an archive or a folder."""
+
+    archive: Path
+    name: str
+
+    def read(self) -> bytes:
+        """Its bytes. Raises `InputError` where the archive or this file in it is missing or damaged."""
+        return read_member(self.archive, self.name)
+
+    def __str__(self) -> str:
+        return f"{self.archive}, {self.name}"
+
+
 def read_json_text(path: Path) -> str:
-    """The text of a bare .json file or of the only one in a zip archive; not UTF-8 is an `InputError`."""
+    """Read the text of a bare .json file, or of the only one in a zip archive.
+
+    Raises `InputError` where it is missing, damaged, or not UTF-8.
+    """
     with _readable(path):
         raw = _zipped_json(path) if path.suffix == ".zip" else path.read_bytes()
     try:
@@ -38,8 +56,26 @@ def read_json_text(path: Path) -> str:
         ) from error
 
 
+def find_pictures(paths: Sequence[Path]) -> dict[int, Picture]:
+    """Image id → picture, of all archives and folders one after another, each in the order of its ids.
+
+    Raises `InputError` as `picture_names` does, and where two archives have a picture of one image.
+    """
+    found: dict[int, Picture] = {}
+    for path in paths:
+        names = picture_names(path)
+        for image in found.keys() & names.keys():
+            raise InputError(f"{path}: image {image} is in {found[image].archive} already; give each picture once")
+        found |= {image: Picture(path, name) for image, name in names.items()}
+    return found
+
+
 def picture_names(path: Path) -> dict[int, str]:
-    """Image id → name of every JPEG in an archive or folder, in order of the ids; the id is the number in its name."""
+    """Image id → name of every JPEG file in an archive or folder, in the order of the ids.
+
+    The id is the number at the end of a name. Raises `InputError` where there are no JPEG files, or one has no id or
+    another's.
+    """
     found: dict[int, str] = {}
     for name in _names(path):
         if not name.lower().endswith((".jpg", ".jpeg")):
@@ -56,22 +92,25 @@ def picture_names(path: Path) -> dict[int, str]:
 
 
 def read_member(path: Path, name: str) -> bytes:
-    """The bytes of one member of an archive, which stays open for the next one, or of one file of a folder."""
+    """Read one member of an archive, which stays open for the next one, or one file of a folder.
+
+    Raises `InputError` where it is missing or damaged.
+    """
     with _readable(path, f", {name}"):
         if path.is_dir():
             return (path / name).read_bytes()
-        return _unpacked(_kept_open(path, os.getpid()), name)
+        return _unpacked(_open_archive(path, os.getpid()), name)
 
 
 # Processes that share an open file share its position, so each opens its own.
 @lru_cache(maxsize=2)
-def _kept_open(path: Path, _process: int) -> ZipFile:
+def _open_archive(path: Path, _process: int) -> ZipFile:
     return ZipFile(path)
 
 
 @contextmanager
 def _readable(path: Path, member: str = "") -> Iterator[None]:
-    with sound(f"{path}{member}", "damaged or cut short", "delete it and download it again", RAISED):
+    with parse_errors(f"{path}{member}", "damaged or cut short", "delete it and download it again", RAISED):
         try:
             yield
         except FileNotFoundError as error:
@@ -101,10 +140,10 @@ def _zipped_json(path: Path) -> bytes:
 
 
 def _unpacked(archive: ZipFile, name: str) -> bytes:
-    """A member's bytes: never more than its directory says, nor than an honest archive packs."""
+    """Read a member: no more bytes than the archive's directory says, and no zip bomb."""
     found = archive.getinfo(name)
-    if found.file_size > max(SMALL, MOST_PACKED * found.compress_size):
-        raise ValueError(f"{found.file_size:,} bytes, packed into {found.compress_size:,}: a bomb")
+    if found.file_size > max(SMALL, LARGEST_RATIO * found.compress_size):
+        raise ValueError(f"{found.file_size:,} bytes, packed into {found.compress_size:,}: a zip bomb")
     with archive.open(found) as member:
-        # One more than there should be, so that the end is met and the checksum compared.
+        # One byte more than there should be: zipfile compares the checksum at the end of the member.
         return member.read(found.file_size + 1)

@@ -1,4 +1,4 @@
-"""One file from the network, checked before it gets its name, or accepted where it is already."""
+"""Download a file and check it before it gets its name, or accept the one that is there already."""
 
 import hashlib
 import shutil
@@ -11,8 +11,8 @@ from requests.adapters import HTTPAdapter
 from tqdm import tqdm
 from urllib3.util import Retry
 
-from cooperation.files import InputError, reachable, size_of, write_text
-from cooperation.preparation import Patience, Source
+from cooperation.config.preparation import Download, Retries
+from cooperation.io.files import InputError, file_errors, size_of, write_text
 
 # A transfer that breaks off loses the block that it was in.
 BLOCK = 1 << 16
@@ -24,39 +24,41 @@ class _TransferError(Exception):
     """The transfer ended early; it goes on at the next try."""
 
 
-def obtain(path: Path, source: Source, patience: Patience, have: Path | None = None) -> tuple[str, str]:
-    """Make sure that `path` is there and what it should be; its sha256 and where it came from.
+def obtain(path: Path, download: Download, retries: Retries, have: Path | None = None) -> tuple[str, str]:
+    """Make sure that the file `path` is there and right; its SHA-256 and where it came from.
 
-    A file that is there, or the copy at `have` (which is linked to), is accepted if size and hash are right. Else it
-    is downloaded beside its place, going on where a broken transfer ended, and gets its name when it is right. The
-    hash is recorded in `PATH.sha256`; where none is published, later downloads are compared with that.
+    A file that is there, or the copy at `have` (to which a link is made), is accepted if size and hash are right. Else
+    it is downloaded beside its place, resuming a broken transfer, and renamed when it is right. The hash is recorded in
+    `PATH.sha256`; where none is published, later downloads are compared with that.
+
+    Raises `InputError` where size or hash is wrong, no address has the file, or there is no room for it.
     """
     record = path.with_name(path.name + ".sha256")
-    if not source.sha256 and record.exists():
+    if not download.sha256 and record.exists():
         recorded = "".join(record.read_text(errors="replace").split()[:1])
-        source = replace(source, sha256=recorded, stated=f"recorded in {record}")
+        download = replace(download, sha256=recorded, stated=f"recorded in {record}")
     path.parent.mkdir(parents=True, exist_ok=True)
     origin = "there already"
     if have is not None and not path.exists():
-        _check(have, source, f"{have}", "give another copy")
+        _check(have, download, f"{have}", "give another copy")
         path.unlink(missing_ok=True)  # a link to what is no longer there
         path.symlink_to(have.resolve())
         origin = f"linked to {have}"
     if path.exists():
-        digest = _check(path, source, f"{path}", "delete it or move it away")
+        digest = _check(path, download, f"{path}", "delete it or move it away")
     else:
-        digest, origin = _from_any(path, source, patience)
+        digest, origin = _from_any(path, download, retries)
     write_text(record, f"{digest}  {path.name}\n")
     return digest, origin
 
 
-def _from_any(path: Path, source: Source, patience: Patience) -> tuple[str, str]:
+def _from_any(path: Path, download: Download, retries: Retries) -> tuple[str, str]:
     partial = path.with_name(f".{path.name}.part")
     reasons = []
-    for address in source.addresses:
+    for address in download.addresses:
         try:
-            _fetch(address, partial, source, patience)
-            digest = _checked_or_deleted(partial, source, address)
+            _fetch(address, partial, download, retries)
+            digest = _checked_or_deleted(partial, download, address)
         except InputError as error:
             reasons.append(str(error))
             continue
@@ -66,26 +68,26 @@ def _from_any(path: Path, source: Source, patience: Patience) -> tuple[str, str]
     raise InputError(f"{path}: not downloaded ({' | '.join(reasons)}); get the file elsewhere and put it there")
 
 
-def _checked_or_deleted(partial: Path, source: Source, address: str) -> str:
+def _checked_or_deleted(partial: Path, download: Download, address: str) -> str:
     try:
-        return _check(partial, source, address, "")
+        return _check(partial, download, address, "")
     except InputError:
         partial.unlink()
         raise
 
 
-def _fetch(address: str, partial: Path, source: Source, patience: Patience) -> None:
-    with _session(patience) as session:
+def _fetch(address: str, partial: Path, download: Download, retries: Retries) -> None:
+    with _session(retries) as session:
         failures = 0
         while True:
             before = size_of(partial)
             try:
-                return _transfer(session, address, partial, source, patience.timeout)
+                return _transfer(session, address, partial, download, retries.timeout)
             except _TransferError as error:
                 failures = 0 if size_of(partial) > before else failures + 1
-                if failures >= patience.tries:
+                if failures >= retries.tries:
                     raise InputError(f"{address}: {error}, {failures} times in a row") from error
-                time.sleep(min(patience.pause * 2 ** (failures - 1), LONGEST_PAUSE))
+                time.sleep(min(retries.pause * 2 ** (failures - 1), LONGEST_PAUSE))
             except requests.RequestException as error:
                 reason = (
                     f"{error.response.status_code} {error.response.reason}" if error.response is not None else error
@@ -93,11 +95,11 @@ def _fetch(address: str, partial: Path, source: Source, patience: Patience) -> N
                 raise InputError(f"{address}: {' '.join(str(reason).split())}") from error
 
 
-def _session(patience: Patience) -> requests.Session:
-    """Connections that are tried again while they fail or the server says that it is busy."""
+def _session(retries: Retries) -> requests.Session:
+    """A session that tries again where a connection fails or the server is busy."""
     retry = Retry(
-        total=patience.tries - 1,
-        backoff_factor=patience.pause,
+        total=retries.tries - 1,
+        backoff_factor=retries.pause,
         backoff_max=LONGEST_PAUSE,
         status_forcelist=BUSY,
         raise_on_status=False,
@@ -108,11 +110,11 @@ def _session(patience: Patience) -> requests.Session:
     return session
 
 
-def _transfer(session: requests.Session, address: str, partial: Path, source: Source, timeout: float) -> None:
+def _transfer(session: requests.Session, address: str, partial: Path, download: Download, timeout: float) -> None:
     start = size_of(partial)
-    if source.size and start == source.size:
+    if download.size and start == download.size:
         return  # stopped between the last byte and the check
-    headers = _headers(partial, start, source)
+    headers = _headers(partial, start, download)
     with session.get(address, headers=headers, stream=True, timeout=timeout) as response:
         if response.status_code == 416:
             if response.headers.get("Content-Range") == f"bytes */{start}":
@@ -124,27 +126,27 @@ def _transfer(session: requests.Session, address: str, partial: Path, source: So
             start = 0
         elif not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
             partial.unlink()
-            raise _TransferError("went on at another place than where the transfer ended")
+            raise _TransferError("resumed at another place than where the transfer ended")
         length = response.headers.get("Content-Length")
-        total = start + int(length) if length else source.size
-        _check_offer(address, partial, start, total, source)
+        total = start + int(length) if length else download.size
+        _check_offer(address, partial, start, total, download)
         _tag(partial).write_text(response.headers.get("ETag", response.headers.get("Last-Modified", "")))
         _save(response, partial, start, total)
 
 
-def _headers(partial: Path, start: int, source: Source) -> dict[str, str]:
+def _headers(partial: Path, start: int, download: Download) -> dict[str, str]:
     headers = {"Accept-Encoding": "identity"}
-    if start and source.sha256:
+    if start and download.sha256:
         headers["Range"] = f"bytes={start}-"
     elif start and _tag(partial).exists() and (tag := _tag(partial).read_text(errors="replace")):
-        # No hash would tell that the rest belongs to another version of the file.
+        # Without a hash, nothing else would show that the rest belongs to another version of the file.
         headers |= {"Range": f"bytes={start}-", "If-Range": tag}
     return headers
 
 
-def _check_offer(address: str, partial: Path, start: int, total: int, source: Source) -> None:
-    if source.size and total != source.size:
-        raise InputError(f"{address}: offers {total:,} bytes instead of {source.size:,}")
+def _check_offer(address: str, partial: Path, start: int, total: int, download: Download) -> None:
+    if download.size and total != download.size:
+        raise InputError(f"{address}: offers {total:,} bytes instead of {download.size:,}")
     free = shutil.disk_usage(partial.parent).free
     if total - start > free:
         raise InputError(
@@ -154,7 +156,7 @@ def _check_offer(address: str, partial: Path, start: int, total: int, source: So
 
 def _save(response: requests.Response, partial: Path, start: int, total: int) -> None:
     with (
-        reachable(partial),
+        file_errors(partial),
         partial.open("ab" if start else "wb") as file,
         tqdm(desc=partial.name[1:], total=total or None, initial=start, unit="B", unit_scale=True, disable=None) as bar,
     ):
@@ -168,22 +170,22 @@ def _save(response: requests.Response, partial: Path, start: int, total: int) ->
             raise _TransferError(f"ended after {file.tell():,} of {total:,} bytes")
 
 
-def _check(path: Path, source: Source, place: str, remedy: str) -> str:
-    """The sha256 of a file whose size and hash are right; `place` and `remedy` are for the message if they aren't."""
+def _check(path: Path, download: Download, place: str, remedy: str) -> str:
+    """The SHA-256 of a file. Raises `InputError`, which names `place` and `remedy`, where size or hash is wrong."""
     remedy = remedy and f"; {remedy}"
     if not path.is_file():
         raise InputError(f"{place}: no such file{remedy}")
     size = size_of(path)
-    if source.size and size != source.size:
-        raise InputError(f"{place}: {size:,} bytes instead of {source.size:,}{remedy}")
+    if download.size and size != download.size:
+        raise InputError(f"{place}: {size:,} bytes instead of {download.size:,}{remedy}")
     digest = hashlib.sha256()
     with path.open("rb") as file, tqdm(desc="check", total=size, unit="B", unit_scale=True, disable=None) as bar:
         while block := file.read(BLOCK):
             digest.update(block)
             bar.update(len(block))
     found = digest.hexdigest()
-    if not found.startswith(source.sha256):
-        raise InputError(f"{place}: its sha256 is {found}, {source.stated} is {source.sha256}{remedy}")
+    if not found.startswith(download.sha256):
+        raise InputError(f"{place}: its sha256 is {found}, {download.stated} is {download.sha256}{remedy}")
     return found
 
 

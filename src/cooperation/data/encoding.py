@@ -1,4 +1,4 @@
-"""Checked VisDial records → dialogs as ids, the vocabulary, and the counts that a report wants to print."""
+"""Dialogs as texts → dialogs as token ids, the vocabulary, and counts for the report."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -9,21 +9,21 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from cooperation.data.store import PARTS, Dialogs
+from cooperation.config.preparation import Encoding
+from cooperation.data.records import VisDial
+from cooperation.data.store import PARTS, DialogData, Dialogs
 from cooperation.data.tokeniser import tokenise, tokenise_question
-from cooperation.data.visdial import VisDial
-from cooperation.files import InputError
-from cooperation.messages import Messages, Rows
-from cooperation.preparation import Encoding
-from cooperation.text import UNKNOWN, Vocabulary, keep_words
+from cooperation.game.messages import Messages, Rows
+from cooperation.game.vocabulary import UNKNOWN, Vocabulary, keep_words
+from cooperation.io.files import InputError
 
 
 @dataclass(frozen=True)
-class Part:
-    """All captions, questions or answers of a split: every distinct text once, and where it stands.
+class Texts:
+    """All captions, questions or answers of a split, each text tokenised once.
 
-    texts: tokens of each distinct text; rows: [dialogs] or [dialogs, 10] positions in `texts`;
-    uses: [texts] how often each stands in the dialogs; limit: tokens that are kept.
+    texts: tokens of each text; rows: [dialogs] or [dialogs, 10] positions in `texts`; uses: [texts] how often each is
+    in the dialogs; limit: tokens that are kept.
     """
 
     texts: list[list[str]]
@@ -32,7 +32,7 @@ class Part:
     limit: int
 
     def words(self) -> Counter[str]:
-        """How often each word stands in the dialogs, before texts are cut."""
+        """How often each word is in the dialogs, before texts are cut."""
         counts: Counter[str] = Counter()
         for tokens, uses in zip(self.texts, self.uses.tolist(), strict=True):
             for token in tokens:
@@ -40,16 +40,19 @@ class Part:
         return counts
 
     def encoded(self, vocabulary: Vocabulary) -> Messages:
-        """Ids of every text in its place: [..., ≤ limit]."""
+        """The texts as token ids: [dialogs, ≤ limit] or [dialogs, 10, ≤ limit]."""
         return Messages.of([vocabulary.encode(tokens[: self.limit]) for tokens in self.texts])[self.rows]
 
     def cut(self) -> int:
-        """Number of texts in the dialogs that are longer than the limit."""
+        """How many texts in the dialogs are longer than the limit."""
         return int(self.uses[[len(tokens) > self.limit for tokens in self.texts]].sum())
 
 
-def encode(splits: Mapping[str, VisDial], settings: Encoding) -> tuple[Vocabulary, dict[str, Dialogs], dict[str, Any]]:
-    """Encode all splits with one vocabulary, and count; the counts' names begin with the split's."""
+def encode(splits: Mapping[str, VisDial], settings: Encoding) -> DialogData:
+    """Encode the dialogs of all splits with one vocabulary, and count; names of counts begin with the split's name.
+
+    Raises `InputError` where no word is seen often enough.
+    """
     parts = {split: _parts(visdial, settings) for split, visdial in splits.items()}
     counted = settings.count_words_in.split("+")
     words = sum((part.words() for split in counted for part in parts[split].values()), Counter[str]())
@@ -66,7 +69,7 @@ def encode(splits: Mapping[str, VisDial], settings: Encoding) -> tuple[Vocabular
     return vocabulary, dialogs, counts
 
 
-def _parts(visdial: VisDial, settings: Encoding) -> dict[str, Part]:
+def _parts(visdial: VisDial, settings: Encoding) -> dict[str, Texts]:
     captions = np.arange(len(visdial.captions))
     return {
         "captions": _part("captions", tokenise, visdial.captions, captions, settings.caption_length),
@@ -77,13 +80,13 @@ def _parts(visdial: VisDial, settings: Encoding) -> dict[str, Part]:
     }
 
 
-def _part(name: str, split: Callable[[str], list[str]], texts: list[str], rows: npt.NDArray[Any], limit: int) -> Part:
+def _part(name: str, split: Callable[[str], list[str]], texts: list[str], rows: npt.NDArray[Any], limit: int) -> Texts:
     used, positions, uses = np.unique(rows, return_inverse=True, return_counts=True)
     tokens = [split(texts[row]) for row in tqdm(used, f"tokenise {name}", disable=None)]
-    return Part(tokens, positions.reshape(rows.shape), uses, limit)
+    return Texts(tokens, positions.reshape(rows.shape), uses, limit)
 
 
-def _counts(visdial: VisDial, parts: Mapping[str, Part], dialogs: Dialogs, vocabulary: Vocabulary) -> dict[str, Any]:
+def _counts(visdial: VisDial, parts: Mapping[str, Texts], dialogs: Dialogs, vocabulary: Vocabulary) -> dict[str, Any]:
     answers = np.array([visdial.answers[row].strip().lower() for row in visdial.answer_rows.flat])
     first = [tokens[:1] in (["yes"], ["no"]) for tokens in parts["answers"].texts]
     return {
@@ -99,7 +102,7 @@ def _counts(visdial: VisDial, parts: Mapping[str, Part], dialogs: Dialogs, vocab
 
 
 def count_tokens(dialogs: Dialogs, vocabulary: Vocabulary) -> dict[str, Any]:
-    """Tokens of a split, how many of them are UNK, answers without any, and the messages' mean lengths in tokens."""
+    """Count the tokens of a split, those that are UNK, and empty answers; mean lengths of messages are in tokens."""
     messages = {name: getattr(dialogs, name) for name in PARTS}
     return {
         "tokens": sum(int(found.lengths.sum()) for found in messages.values()),

@@ -1,16 +1,16 @@
-"""Image features brought to a common length, after nothing else (VisDial) or after standardising (the miniature)."""
+"""Normalising of image features: to a common length, after standardising if asked for."""
 
 from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from cooperation.messages import Floats
+from cooperation.game.messages import Floats
 
 Normalise = Callable[[Floats], Floats]
 
 
 def l2(length: float) -> Normalise:
-    """Scale every vector [images, features] to the given Euclidean length; a vector of zeros stays one."""
+    """Scale vectors [images, features] to a Euclidean length; zero vectors stay zero."""
 
     def normalise(vectors: Floats) -> Floats:
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -22,7 +22,7 @@ def l2(length: float) -> Normalise:
 def standardise(train: Iterable[Floats], length: float) -> Normalise:
     """Subtract the training images' mean, divide by their standard deviation, then scale to the given length.
 
-    train: blocks [images, features]. A feature that is the same in all training images is only centred.
+    train: blocks [images, features] of the training images. A feature that is constant in them is only centred.
     """
     count, total, squares = 0, np.float64(0), np.float64(0)
     for block in train:
@@ -31,7 +31,7 @@ def standardise(train: Iterable[Floats], length: float) -> Normalise:
         squares = squares + np.square(block, dtype=np.float64).sum(0)
     mean = total / count
     deviation = np.sqrt(np.maximum(squares / count - mean**2, 0))
-    # Below rounding of the sums a deviation is noise, and dividing by it would blow it up.
+    # A smaller deviation is rounding noise of the sums.
     deviation = np.where(deviation > 1e-6 * np.abs(mean), deviation, 1)
     scale = l2(length)
 

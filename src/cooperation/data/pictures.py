@@ -1,4 +1,4 @@
-"""JPEG bytes → pictures of three channels."""
+"""Bytes of picture files → RGB pictures."""
 
 import struct
 import warnings
@@ -7,9 +7,9 @@ from io import BytesIO
 
 from PIL import Image, UnidentifiedImageError
 
-from cooperation.files import DAMAGE, Errors, InputError
+from cooperation.io.files import DAMAGE, Errors, InputError
 
-# Others, such as PostScript, would run programs.
+# Others, such as PostScript, can run programs.
 FORMATS = ("JPEG", "PNG", "GIF", "BMP", "WEBP", "TIFF")
 DECODING: Errors = (
     *DAMAGE,
@@ -24,10 +24,10 @@ DECODING: Errors = (
 
 
 def decode(raw: bytes, place: str) -> Image.Image:
-    """Decode a picture of any kind (grey, CMYK, palette) to red-green-blue.
+    """Decode a picture of any mode (grey, CMYK, palette) to RGB.
 
-    Pixels stay as they are stored: EXIF orientation is not applied, as torchvision's and Caffe's loaders don't.
-    Bytes that are cut short or no picture are an `InputError` that names `place`.
+    EXIF orientation is not applied, as in torchvision's and Caffe's loaders. place: names the picture in messages.
+    Raises `InputError` where the bytes are cut short, no picture, or too many pixels.
     """
     try:
         with warnings.catch_warnings(action="error", category=Image.DecompressionBombWarning):

@@ -1,18 +1,21 @@
-"""What a data set needs, looked at in seconds, before hours are spent: there, to be downloaded, or missing."""
+"""Preflight: which files a data set needs, and whether each is there, can be downloaded, or is missing.
 
-import json
+It takes seconds and comes before hours of work.
+"""
+
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cooperation.configuration import ARCHIVES, Dataset, absent, ready
-from cooperation.data.archives import picture_names, read_json_text
-from cooperation.data.hdf5 import opened, shape_of
-from cooperation.data.store import PARTS
-from cooperation.files import InputError, size_of, sound
-from cooperation.preparation import Source
+from cooperation.config.datasets import Dataset
+from cooperation.config.inputs import Inputs, absent, ready
+from cooperation.config.preparation import Download
+from cooperation.config.sources import SPLITS, picture_role
+from cooperation.data.archives import picture_names
+from cooperation.data.reading import reader_of
+from cooperation.io.files import InputError, size_of
 
 # fc7 as extracted and as normalised: 4096 numbers of 4 bytes.
 FEATURE_BYTES = 2 * 4096 * 4
@@ -20,18 +23,21 @@ FEATURE_BYTES = 2 * 4096 * 4
 MEAN_PICTURE = 163_000
 TO_COME = "to be downloaded"
 ELSEWHERE = "delete it or move it away"
+PICTURE_ROLES = tuple(map(picture_role, SPLITS))
 
 
 @dataclass(frozen=True)
-class Input:
-    """One file that is needed.
+class FileState:
+    """A file that is needed, and its state.
 
-    state: in words; size: bytes, 0 where unknown; to_come: bytes that are still to be downloaded; sha256: as recorded
-    when it was checked; holds: what is in it, in words; pictures: how many are in it, 0 where unknown; problem: why it
-    can be neither used nor obtained, "" if it can.
+    name: of a raw file, else the role of the user's; role: what it is needed for; state: in words; size: bytes, 0 where
+    unknown; to_come: bytes still to be downloaded; sha256: as recorded when it was checked, "" where it was not; holds:
+    its content in words; pictures: how many it holds, 0 where unknown; problem: why it can be neither used nor
+    obtained, "" if it can.
     """
 
     name: str
+    role: str
     path: Path
     state: str
     size: int = 0
@@ -42,107 +48,109 @@ class Input:
     problem: str = ""
 
 
-def inspect(name: str, data: Dataset, folder: Path) -> list[Input]:
-    """Look at every file that a data set needs; `folder` is where its raw files are or will be."""
-    if data.source == "visdial":
-        return [_download(file, data, folder, f"datasets.{name}.files.{file}") for file in data.downloads]
-    return [_given(file, Path(path), Source(()), f"datasets.{name}.files.{file}") for file, path in data.files.items()]
+@dataclass(frozen=True)
+class FileUse:
+    """A file and what it is used for.
+
+    role: see `config.sources.Source`; path: where it is or will be; key: of its path in config.yaml; origin: size and
+    hash, where known; describe: the reader's description of its content.
+    """
+
+    name: str
+    role: str
+    path: Path
+    key: str
+    origin: Download
+    describe: Callable[[str, Path], str]
 
 
-def _given(name: str, path: Path, source: Source, key: str, state: str = "found") -> Input:
-    if not path.exists():
-        return Input(name, path, "missing", problem=absent(path, key))
-    return _found(name, path, source, state, f"correct its path as {key}")
+def inspect(name: str, data: Dataset, folder: Path) -> list[FileState]:
+    """Look at every file that a data set needs and does not make itself.
+
+    name: the data set's; folder: where its raw files are or will be.
+    """
+    inputs = data.inputs
+    describe = getattr(reader_of(data.source), "describe", lambda _role, _path: "")
+    found = []
+    for role, key, file in inputs.used():
+        if file in inputs.downloads:
+            copy = f"datasets.{name}.files.{file}"
+            use = FileUse(file, role, folder / file, copy, inputs.downloads[file], describe)
+            found.append(_downloaded(use, inputs))
+        elif file not in inputs.made:
+            use = FileUse(role, role, Path(file), f"datasets.{name}.{key}", Download(()), describe)
+            found.append(_given(use))
+    return found
 
 
-def _download(name: str, data: Dataset, folder: Path, key: str) -> Input:
-    source, path = data.downloads[name], folder / name
-    if path.exists():
-        return _found(name, path, source, "found", ELSEWHERE)
-    if ready(path).exists():
-        return Input(name, path, "deleted after its check")
-    if name in data.files:
-        return _given(name, Path(data.files[name]), source, key, "found, to be linked to")
-    begun = size_of(path.with_name(f".{name}.part"))
+def _given(use: FileUse, state: str = "found") -> FileState:
+    """A file of the user's."""
+    if not use.path.exists():
+        return FileState(use.name, use.role, use.path, "missing", problem=absent(use.path, use.key))
+    return _found(use, state, f"correct its path as {use.key}")
+
+
+def _downloaded(use: FileUse, inputs: Inputs) -> FileState:
+    """A raw file that is, was or will be downloaded, or linked to."""
+    if use.path.exists():
+        return _found(use, "found", ELSEWHERE)
+    if ready(use.path).exists():
+        return FileState(use.name, use.role, use.path, "deleted after its check")
+    if use.name in inputs.copies:
+        return _given(replace(use, path=Path(inputs.copies[use.name])), "found, to be linked to")
+    begun = size_of(use.path.with_name(f".{use.name}.part"))
     # Another job may just have finished it.
-    if not begun and path.exists():
-        return _found(name, path, source, "found", ELSEWHERE)
-    return Input(name, path, TO_COME, source.size, max(source.size - begun, 0))
+    if not begun and use.path.exists():
+        return _found(use, "found", ELSEWHERE)
+    size = use.origin.size
+    return FileState(use.name, use.role, use.path, TO_COME, size, max(size - begun, 0))
 
 
-def _found(name: str, path: Path, source: Source, state: str, remedy: str) -> Input:
-    size = path.stat().st_size
-    record = path.with_name(path.name + ".sha256")
-    sha256 = "".join(record.read_text(errors="replace").split()[:1]) if record.exists() else ""
+def _found(use: FileUse, state: str, remedy: str) -> FileState:
+    size, sha256 = use.path.stat().st_size, _recorded_sha256(use.path)
     holds, pictures, problem = "", 0, ""
-    if source.size and size != source.size:
-        problem = f"{path}: {size:,} bytes instead of {source.size:,}; {remedy}"
-    elif sha256 and not sha256.startswith(source.sha256):
-        problem = f"{path}: its sha256 is {sha256}, published is {source.sha256}; {remedy}"
+    if use.origin.size and size != use.origin.size:
+        problem = f"{use.path}: {size:,} bytes instead of {use.origin.size:,}; {remedy}"
+    elif sha256 and not sha256.startswith(use.origin.sha256):
+        problem = f"{use.path}: its sha256 is {sha256}, published is {use.origin.sha256}; {remedy}"
     else:
         try:
-            if name in ARCHIVES[2:]:
-                pictures = len(picture_names(path))
+            if use.role in PICTURE_ROLES:
+                pictures = len(picture_names(use.path))
                 holds = f"{pictures:,} pictures"
-            elif name in CONTENTS:
-                holds = CONTENTS[name](path)
+            elif use.role != "weights":
+                holds = use.describe(use.role, use.path)
         except InputError as error:
             problem = str(error)
-    return Input(name, path, state, size, 0, sha256, holds, pictures, problem)
+    return FileState(use.name, use.role, use.path, state, size, 0, sha256, holds, pictures, problem)
 
 
-def _dialogs(path: Path) -> str:
-    key = '"image_id"'
-    return f"{read_json_text(path).count(key):,} dialogs"
+def _recorded_sha256(path: Path) -> str:
+    record = path.with_name(path.name + ".sha256")
+    return "".join(record.read_text(errors="replace").split()[:1]) if record.exists() else ""
 
 
-def _tokens(path: Path) -> str:
-    with opened(path) as file:
-        names = [f"{part}_{split}" for split in ("train", "val") for part in PARTS.values()]
-        return ", ".join(f"{name} {'×'.join(map(str, shape_of(file, name)))}" for name in names)
-
-
-def _vectors(path: Path) -> str:
-    with opened(path) as file:
-        return ", ".join(
-            f"{name} {'×'.join(map(str, shape_of(file, name)))}" for name in ("images_train", "images_val")
-        )
-
-
-def _words(path: Path) -> str:
-    with sound(path, "no 'word2ind' of words and ids", "give visdial_params.json"):
-        return f"{len(json.loads(read_json_text(path))['word2ind']):,} words"
-
-
-CONTENTS: Mapping[str, Callable[[Path], str]] = {
-    **dict.fromkeys((*ARCHIVES[:2], "dialogs"), _dialogs),
-    "data": _tokens,
-    "images": _vectors,
-    "params": _words,
-}
-
-
-def room(inputs: list[Input], folder: Path) -> tuple[int, int]:
-    """Bytes that are needed for downloads and features, and bytes that are free where `folder` is."""
+def disk_space(inputs: list[FileState], data: Dataset, folder: Path) -> tuple[int, int]:
+    """Bytes that downloads and features still need, and bytes that are free on the disk of `folder`."""
     needed = sum(found.to_come for found in inputs)
     if not (folder.parent / "features.h5").exists():
         extracted = sum(size_of(shard) for shard in folder.parent.glob("fc7_*.h5"))
-        needed += max(sum(_feature_bytes(found) for found in inputs) - extracted, 0)
+        needed += max(sum(_feature_bytes(found, data) for found in inputs) - extracted, 0)
     place = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
     return needed, shutil.disk_usage(place).free
 
 
-def _feature_bytes(found: Input) -> int:
+def _feature_bytes(found: FileState, data: Dataset) -> int:
     """Bytes of the features that are made of a file."""
-    if found.name == "images":
+    if found.role == data.inputs.source.features:
         return found.size
-    if found.name not in ARCHIVES[2:]:
+    if found.role not in PICTURE_ROLES:
         return 0
     return (found.pictures or found.size // MEAN_PICTURE) * FEATURE_BYTES
 
 
 def gpus() -> list[str]:
-    """Names and memory of the GPUs that NVIDIA's driver sees."""
+    """Names and memory of the GPUs that NVIDIA's driver finds."""
     command = ["nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=20)

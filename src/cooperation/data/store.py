@@ -1,7 +1,8 @@
-"""HDF5 files of dialogs and image features: ours are written whole, theirs are read as they are.
+"""HDF5 files of dialogs and of image features; those of the authors' features are read as they are.
 
-Dialogs keep the names of the authors' `visdial_data.h5` (`cap_train`, `ques_length_val`, …) and add
-`image_id_SPLIT` and `words`; features keep those of `data_img.h5` (`images_train`) and add `image_id_SPLIT`.
+Arrays of dialogs have the names of the authors' `visdial_data.h5` (`cap_train`, `ques_length_val`, …), beside
+`image_id_SPLIT` and `words`; those of features have the names of `data_img.h5` (`images_train`), beside
+`image_id_SPLIT`. All readers raise `InputError` for a file that is missing, damaged or foreign.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,22 +14,23 @@ import h5py
 import numpy as np
 import numpy.typing as npt
 
-from cooperation.data.hdf5 import SUMS, Ours, created, opened, read_blocks, shape_of
-from cooperation.files import InputError
-from cooperation.messages import Floats, Messages, Rows
-from cooperation.text import Vocabulary
+from cooperation.game.messages import Floats, Messages, Rows
+from cooperation.game.vocabulary import Vocabulary
+from cooperation.io.files import InputError
+from cooperation.io.hdf5 import SUMS, Verified, created, opened, read_attributes, read_blocks, read_sums, shape_of
+from cooperation.io.identity import Identity, named
 
 Ids = npt.NDArray[np.int64]
 PARTS = {"captions": "cap", "questions": "ques", "answers": "ans"}
-# The authors' files know an image by its row; as an id it gets a number that COCO and the other split don't have.
+# The authors' files know an image by its row; its id is a number that neither COCO nor the other split has.
 FIRST_ROW = {"train": 1_000_000_000, "val": 2_000_000_000}
-# Attributes of image features that must agree wherever features are joined.
+# Attributes that say how features were made, which must be the same wherever features are joined.
 MADE_BY = ("extractor", "layer", "weights", "preprocessing", "width")
 
 
 @dataclass(frozen=True)
 class Dialogs:
-    """The dialogs of one split, as ids without START and EOS.
+    """The dialogs of one split, as token ids without START and EOS.
 
     image_ids: [dialogs]; captions: [dialogs, ≤40]; questions, answers: [dialogs, 10, ≤20].
     """
@@ -42,13 +44,17 @@ class Dialogs:
         return len(self.image_ids)
 
     def __getitem__(self, rows: "slice | Rows") -> "Dialogs":
-        """Some of the dialogs."""
+        """The dialogs at some rows [chosen]."""
         return Dialogs(self.image_ids[rows], self.captions[rows], self.questions[rows], self.answers[rows])
+
+
+DialogData = tuple[Vocabulary, Mapping[str, Dialogs], Mapping[str, Any]]
+"""What a file of dialogs holds: the vocabulary, split → dialogs, and counts, whose names begin with the split's."""
 
 
 @dataclass(frozen=True)
 class Features:
-    """Image features of one split: image_ids [images], vectors [images, features], how they were made."""
+    """Image features of one split: image_ids [images], vectors [images, features]; attributes: how they were made."""
 
     image_ids: Ids
     vectors: Floats
@@ -56,7 +62,10 @@ class Features:
 
 
 def rows_of(image_ids: Ids, among: Ids, place: Path) -> Rows:
-    """Where each image stands among others, by its id; `place` is named if one is missing."""
+    """Rows [images] of some images, by their ids [images], among those of a file [file's images].
+
+    place: the file, for the message. Raises `InputError` where the file lacks an image.
+    """
     order = np.argsort(among)
     rows: Rows = order[np.searchsorted(among, image_ids, sorter=order).clip(max=len(order) - 1)]
     missing = image_ids[among[rows] != image_ids]
@@ -71,7 +80,7 @@ def rows_of(image_ids: Ids, among: Ids, place: Path) -> Rows:
 def write_dialogs(
     path: Path, vocabulary: Vocabulary, splits: Mapping[str, Dialogs], attributes: Mapping[str, Any]
 ) -> None:
-    """Write the dialogs of all splits (`train`, `val`) and the vocabulary to one file."""
+    """Write the dialogs of all splits (`train`, `val`), the vocabulary and the counts to one file."""
     with created(path) as file:
         file.attributes.update(attributes)
         file.add_texts("words", vocabulary.words)
@@ -87,25 +96,28 @@ def read_dialogs(path: Path, split: str) -> Dialogs:
     """Read the dialogs of a split (`train` or `val`)."""
     with opened(path) as file:
         _check_split(file, split, path)
-        ours = Ours(file)
+        arrays = Verified(file)
         parts = {
-            field: Messages(ours[f"{name}_{split}"].astype(np.int32), ours[f"{name}_length_{split}"].astype(np.int32))
+            field: Messages(
+                arrays[f"{name}_{split}"].astype(np.int32), arrays[f"{name}_length_{split}"].astype(np.int32)
+            )
             for field, name in PARTS.items()
         }
-        return Dialogs(ours[f"image_id_{split}"].astype(np.int64), **parts)
+        return Dialogs(arrays[f"image_id_{split}"].astype(np.int64), **parts)
 
 
 def read_vocabulary(path: Path) -> Vocabulary:
     """Read the vocabulary of a file of dialogs."""
     with opened(path) as file:
-        return Vocabulary.of(Ours(file).texts("words"))
+        return Vocabulary.of(Verified(file).texts("words"))
 
 
 @dataclass(frozen=True)
 class FeatureParts:
-    """The features of one split, in the files of one or several shards; vectors are read in blocks when asked for.
+    """The features of one split, in one file or several shards; vectors are read in blocks on demand.
 
-    A file without ids is the authors' `data_img.h5`: its rows are numbered from `FIRST_ROW`, as `img_pos` does.
+    image_ids: [images]. A file without ids is the authors' `data_img.h5`: the id of a row is its number plus
+    `FIRST_ROW`, as for `img_pos`.
     """
 
     paths: tuple[Path, ...]
@@ -115,18 +127,19 @@ class FeatureParts:
 
     @classmethod
     def of(cls, paths: Sequence[Path], split: str) -> "FeatureParts":
-        """Look into the files: how they were made must agree, and no image may be in two of them."""
-        ids, attributes = [], {}
+        """Look into the files of a split.
+
+        Raises `InputError` where they were made in different ways, or an image is in two of them.
+        """
+        ids, attributes = [], []
         for path in paths:
             with opened(path) as file:
                 _check_split(file, split, path)
-                ours = _ours(file, split)
-                shape = _shape(file, split, path)
-                ids.append(
-                    np.arange(shape[0]) + FIRST_ROW[split] if ours is None else _image_ids(ours, split, shape[0], path)
-                )
-                made = {} if ours is None else ours.attributes
-                attributes[path] = {"extractor": "not stated"} | made | {"width": shape[1]}
+                rows, width = _shape(file, split, path)
+                verified = _verified(file, split)
+                ids.append(_numbered(rows, split) if verified is None else _image_ids(verified, split, rows, path))
+                made = {} if verified is None else verified.attributes
+                attributes.append((path, {"extractor": "not stated"} | made | {"width": width}))
         image_ids = np.concatenate(ids)
         distinct, times = np.unique(image_ids, return_counts=True)
         if len(distinct) < len(image_ids):
@@ -135,19 +148,20 @@ class FeatureParts:
 
     @property
     def width(self) -> int:
-        """Numbers in a vector."""
+        """How many features an image has."""
         return int(self.attributes["width"])
 
     def blocks(self, rows: int = 4096) -> Iterator[Floats]:
-        """The vectors in the order of `image_ids`, at most `rows` at a time: [≤ rows, features].
+        """Yield the vectors in the order of `image_ids`, at most `rows` at a time: [≤ rows, features].
 
-        Use none of them before the last is there: only then is known that a file is as it was written.
+        Publish nothing made of them before the last: a file's checksum is compared at its end. Raises `InputError`
+        where a file is damaged, or a number is NaN or infinite.
         """
         done, name = 0, f"images_{self.split}"
         for path in self.paths:
             with opened(path) as file:
-                ours = _ours(file, self.split)
-                for block in read_blocks(file, name, rows) if ours is None else ours.blocks(name, rows):
+                verified = _verified(file, self.split)
+                for block in read_blocks(file, name, rows) if verified is None else verified.blocks(name, rows):
                     if block.dtype.kind not in "fiu":
                         raise ValueError(f"{name} is {block.dtype}")
                     for row in np.flatnonzero(~np.isfinite(block).all(1))[:1]:
@@ -157,16 +171,25 @@ class FeatureParts:
                     done += len(block)
 
 
+def feature_splits(path: Path) -> list[str]:
+    """The splits whose features are in a file. Raises `InputError` where it has none."""
+    with opened(path) as file:
+        found = [split for split in FIRST_ROW if f"images_{split}" in file]
+        if not found:
+            raise ValueError(f"it has no images_{' or images_'.join(FIRST_ROW)}")
+        return found
+
+
 def _check_split(file: h5py.File, split: str, path: Path) -> None:
-    """A file that has another split is as good as it was made."""
+    """Refuse a file that has another split only; one without any is damaged or foreign, as its arrays will show."""
     there = {name.rpartition("_")[2] for name in file} & FIRST_ROW.keys()
     if there and split not in there:
         raise InputError(f"{path}: has no {split} split but {' and '.join(sorted(there))}; give the file of {split}")
 
 
-def _ours(file: h5py.File, split: str) -> Ours | None:
-    """None of the authors' `data_img.h5`, which has neither sums nor ids."""
-    return Ours(file) if SUMS in file.attrs or f"image_id_{split}" in file else None
+def _verified(file: h5py.File, split: str) -> Verified | None:
+    """None for the authors' `data_img.h5`, which has neither checksums nor ids."""
+    return Verified(file) if SUMS in file.attrs or f"image_id_{split}" in file else None
 
 
 def _shape(file: h5py.File, split: str, path: Path) -> tuple[int, int]:
@@ -176,26 +199,30 @@ def _shape(file: h5py.File, split: str, path: Path) -> tuple[int, int]:
     return shape[0], shape[1]
 
 
-def _image_ids(ours: Ours, split: str, rows: int, path: Path) -> Ids:
-    ids: Ids = ours[f"image_id_{split}"].astype(np.int64)
+def _numbered(rows: int, split: str) -> Ids:
+    return np.arange(rows) + FIRST_ROW[split]
+
+
+def _image_ids(verified: Verified, split: str, rows: int, path: Path) -> Ids:
+    ids: Ids = verified[f"image_id_{split}"].astype(np.int64)
     if len(ids) != rows:
         raise InputError(f"{path}: {len(ids)} image ids for {rows} rows of images_{split}; extract it again")
     return ids
 
 
-def agreed(attributes: Mapping[Path, Mapping[str, Any]]) -> dict[str, Any]:
-    """All attributes of feature files; how they were made (`MADE_BY`) must be the same in all."""
-    first, *others = attributes
-    for other in others:
+def agreed(files: Sequence[tuple[Path, Mapping[str, Any]]]) -> dict[str, Any]:
+    """Join the attributes of feature files. Raises `InputError` where they were made in different ways (`MADE_BY`)."""
+    (first, one), *others = files
+    for path, other in others:
         for name in MADE_BY:
-            mine, its = attributes[first].get(name), attributes[other].get(name)
+            mine, its = one.get(name), other.get(name)
             if mine != its:
-                raise InputError(f"{other}: {name} is {its!r}, but {mine!r} in {first}; extract both the same way")
-    return {name: value for found in attributes.values() for name, value in found.items()}
+                raise InputError(f"{path}: {name} is {its!r}, but {mine!r} in {first}; extract both the same way")
+    return {name: value for _, attributes in files for name, value in attributes.items()}
 
 
 def write_features(path: Path, splits: Mapping[str, Features], attributes: Mapping[str, Any]) -> None:
-    """Write image features to one file."""
+    """Write the image features of some splits, vectors [images, features], to one file."""
     write_feature_blocks(
         path, {split: (features.image_ids, [features.vectors]) for split, features in splits.items()}, attributes
     )
@@ -206,30 +233,31 @@ def write_feature_blocks(
     splits: Mapping[str, tuple[Ids, Iterable[Floats]]],
     attributes: Mapping[str, Any],
 ) -> None:
-    """Write image features: ids and blocks of vectors of each split.
+    """Write image features: ids [images] and blocks of vectors [≤ images, features] of each split.
 
-    How many images have the very vector of another is counted in the attribute `duplicates_SPLIT`: they share their
-    ranks.
+    The attribute `duplicates_SPLIT` counts images whose vector is equal to another's: such images share their ranks.
     """
     with created(path) as file:
         file.attributes.update(attributes)
         for split, (image_ids, blocks) in splits.items():
             seen: set[int] = set()
             file.add(f"image_id_{split}", image_ids)
-            file.add_blocks(f"images_{split}", len(image_ids), _watched(blocks, seen))
+            file.add_blocks(f"images_{split}", len(image_ids), _hashed(blocks, seen))
             file.attributes[f"duplicates_{split}"] = len(image_ids) - len(seen)
 
 
-def _watched(blocks: Iterable[Floats], seen: set[int]) -> Iterator[Floats]:
+def _hashed(blocks: Iterable[Floats], seen: set[int]) -> Iterator[Floats]:
+    """The blocks; the hash of every vector is added to `seen`."""
     for block in blocks:
         seen.update(hash(row.tobytes()) for row in block)
         yield block
 
 
 def read_features(path: Path, split: str, image_ids: Ids | None = None) -> Features:
-    """Read the image features of a split: all, or those of the given images in their order.
+    """Read the image features of a split: all, or those of some images [images] in their order.
 
-    They are read block by block to where they go: VisDial's 1.4 GB are never in memory twice.
+    They are read block by block into place, so VisDial's 1.4 GB are never in memory twice. Raises `InputError` where
+    the file lacks an image or is damaged.
     """
     parts = FeatureParts.of([path], split)
     chosen = parts.image_ids if image_ids is None else image_ids
@@ -241,3 +269,38 @@ def read_features(path: Path, split: str, image_ids: Ids | None = None) -> Featu
         vectors[here] = block[rows[here] - start]
         start += len(block)
     return Features(chosen, vectors, parts.attributes)
+
+
+def identity_of_dialogs(path: Path) -> Identity:
+    """What a file of dialogs is made of: `vocabulary`, `train dialogs`, `val dialogs`.
+
+    Raises `InputError` as `opened`.
+    """
+    sums = read_sums(path)
+    with opened(path) as file:
+        words = shape_of(file, "words")[0]
+        made_of = {"vocabulary": named(f"{words:,} words", sums["words"])}
+        for split in FIRST_ROW:
+            if f"image_id_{split}" in file:
+                arrays = {name: total for name, total in sums.items() if name.endswith(f"_{split}")}
+                count = shape_of(file, f"image_id_{split}")[0]
+                made_of[f"{split} dialogs"] = named(f"{count:,} dialogs", arrays)
+    return Identity(path, made_of)
+
+
+def identity_of_features(path: Path) -> Identity:
+    """What a file of normalised features is made of: `features` (how they were made), `train images`, `val images`.
+
+    Features that were standardised follow from the train images, too. Raises `InputError` as `opened`.
+    """
+    sums, attributes = read_sums(path), read_attributes(path)
+    how = {name: str(attributes.get(name)) for name in (*MADE_BY, "normalisation", "length")}
+    if how["normalisation"] == "standardise":
+        how["train images"] = sums["images_train"]
+    text = f"{how['preprocessing']}, {how['normalisation']}, length {how['length']}"
+    made_of = {"features": named(text, how)}
+    with opened(path) as file:
+        for split in feature_splits(path):
+            count = shape_of(file, f"images_{split}")[0]
+            made_of[f"{split} images"] = named(f"{count:,} images", sums[f"images_{split}"], sums[f"image_id_{split}"])
+    return Identity(path, made_of)

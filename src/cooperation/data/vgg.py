@@ -1,12 +1,11 @@
-"""VGG-16's fc7 after ReLU: 4096 numbers a picture, the features of the paper."""
+"""VGG-16's fc7 after ReLU: 4096 features a picture, as in the paper."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile, is_zipfile
 
-import numpy as np
 import torch
 from PIL import Image
 from torch import Tensor, nn
@@ -15,15 +14,15 @@ from torchvision.models import VGG16_Weights, vgg16
 from torchvision.transforms import functional
 from tqdm import tqdm
 
-from cooperation.data.archives import read_member
+from cooperation.config.preparation import Extraction
+from cooperation.data.archives import Picture
 from cooperation.data.pictures import decode
-from cooperation.devices import device
-from cooperation.files import InputError, digest, reachable
-from cooperation.messages import Floats
-from cooperation.preparation import Extraction
+from cooperation.game.messages import Floats
+from cooperation.io.devices import device
+from cooperation.io.files import InputError, digest, file_errors
 
 FEATURES = 4096
-# Below this VGG-16's five poolings leave nothing.
+# VGG-16 halves width and height five times.
 SMALLEST = 32
 HASH_IN_NAME = re.compile(r"-([0-9a-f]{8,64})\.pth$")
 IMAGENET = {"mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]}
@@ -31,13 +30,13 @@ CAFFE_BGR = torch.tensor([103.939, 116.779, 123.68]).view(3, 1, 1)
 
 
 def caffe(picture: Image.Image) -> Tensor:
-    """The Caffe kind: the whole picture at 224×224, blue-green-red, 0–255 minus the means: [3, 224, 224]."""
+    """As Caffe's VGG-16 expects it: the whole picture at 224×224, blue-green-red, 0–255 minus means: [3, 224, 224]."""
     pixels: Tensor = functional.pil_to_tensor(functional.resize(picture, [224, 224]))
     return pixels.flip(0).float() - CAFFE_BGR
 
 
 def small(picture: Image.Image) -> Tensor:
-    """The picture at its own size with ImageNet's mean and deviation, for small made-up worlds: [3, height, width]."""
+    """The picture at its own size, with ImageNet's mean and deviation, for small pictures: [3, height, width]."""
     pixels: Tensor = functional.normalize(functional.to_tensor(picture), **IMAGENET)
     return pixels
 
@@ -51,7 +50,7 @@ PREPROCESSINGS: Mapping[str, Callable[[Image.Image], Tensor]] = {
 
 
 def untrained(seed: int) -> tuple[nn.Module, str]:
-    """VGG-16 up to fc7 with torchvision's seeded initial weights, and the label that says so."""
+    """VGG-16 up to fc7 with torchvision's seeded initial weights, and their label."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = vgg16()
@@ -59,19 +58,20 @@ def untrained(seed: int) -> tuple[nn.Module, str]:
 
 
 def trained(weights: Path) -> tuple[nn.Module, str]:
-    """VGG-16 up to fc7 with the weights of a local file (torchvision's .pth), and the label with its hash.
+    """VGG-16 up to fc7 with the weights of a local file (torchvision's .pth), and the label with its SHA-256.
 
-    A name that ends as torchvision's do (vgg16-397923af.pth) must be followed by a hash that begins so.
+    A name like torchvision's (vgg16-397923af.pth) states how the hash begins. Raises `InputError` for a file that is
+    missing, damaged or foreign, or has another hash than its name states.
     """
     if not weights.exists():
         raise InputError(f"{weights}: no such file; download {VGG16_Weights.IMAGENET1K_V1.url}")
-    with reachable(weights):
+    with file_errors(weights):
         found = digest(weights)
     promised = HASH_IN_NAME.search(weights.name)
     if promised and not found.startswith(promised[1]):
         raise InputError(f"{weights}: its sha256 is {found[:8]}…, not {promised[1]}…; delete it and download it again")
     try:
-        # Torch itself does not look at the checksums of its archives.
+        # Torch itself does not compare the checksums of its archives.
         if is_zipfile(weights) and (damaged := ZipFile(weights).testzip()):
             raise ValueError(f"{damaged} is damaged")
         # Nothing but tensors: a pickle could run programs.
@@ -93,27 +93,30 @@ def _up_to_fc7(network: Any) -> nn.Module:
 
 
 class Pictures(Dataset[Tensor | InputError]):
-    """Preprocessed pictures of an archive, in the order of `names`."""
+    """Preprocessed pictures, in their order."""
 
-    def __init__(self, path: Path, names: Sequence[str], preprocessing: str) -> None:
-        self.path = path
-        self.names = names
+    def __init__(self, pictures: Sequence[Picture], preprocessing: str) -> None:
+        self.pictures = pictures
         self.prepare = PREPROCESSINGS[preprocessing]
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self.pictures)
 
     def __getitem__(self, position: int) -> Tensor | InputError:
-        """One picture, or what is wrong with it: an exception would cross processes as a page of text."""
-        name = self.names[position]
+        """One picture [3, height, width], or its error: raised in a worker, it would arrive as a page of text."""
+        picture = self.pictures[position]
         try:
-            return self.prepare(decode(read_member(self.path, name), f"{self.path}, {name}"))
+            return self.prepare(decode(picture.read(), str(picture)))
         except InputError as error:
             return error
 
 
-def collate(pictures: Sequence[Tensor | InputError], path: Path) -> Tensor:
-    """Stack pictures of one size: [batch, 3, height, width]; what is wrong with one is raised here."""
+def collate(pictures: Sequence[Tensor | InputError], place: Path) -> Tensor:
+    """Stack pictures of one size: [batch, 3, height, width].
+
+    place: named in the message. Raises the error of a picture, and `InputError` where they differ in size or are too
+    small.
+    """
     tensors = []
     for picture in pictures:
         if isinstance(picture, InputError):
@@ -123,27 +126,23 @@ def collate(pictures: Sequence[Tensor | InputError], path: Path) -> Tensor:
     if len(sizes) > 1 or min(min(size) for size in sizes) < SMALLEST:
         found = " and ".join(f"{width}×{height}" for height, width in sorted(sizes)[:2])
         raise InputError(
-            f"{path}: pictures of {found} pixels; the preprocessing small needs one size of at least "
+            f"{place}: pictures of {found} pixels; the preprocessing small needs one size of at least "
             f"{SMALLEST}×{SMALLEST}, choose torchvision or caffe"
         )
     return torch.stack(tensors)
 
 
 @torch.inference_mode()
-def extract(path: Path, names: Sequence[str], network: nn.Module, settings: Extraction) -> Floats:
-    """Features of the archive's pictures in the order of `names`: [pictures, 4096]."""
+def extract(pictures: Sequence[Picture], network: nn.Module, settings: Extraction) -> Iterator[Floats]:
+    """Yield the features of the pictures in their order, a batch at a time: [≤ settings.batch, 4096].
+
+    Raises `InputError` at a picture that cannot be read, decoded or stacked.
+    """
     network.to(device())
     batches = DataLoader(
-        Pictures(path, names, settings.preprocessing),
-        settings.batch,
-        collate_fn=list,
-        num_workers=settings.workers,
+        Pictures(pictures, settings.preprocessing), settings.batch, collate_fn=list, num_workers=settings.workers
     )
-    vectors = np.empty((len(names), FEATURES), np.float32)
-    done = 0
-    with tqdm(total=len(names), desc="extract", unit="picture", disable=None) as progress:
-        for pictures in batches:
-            vectors[done : done + len(pictures)] = network(collate(pictures, path).to(device())).cpu().numpy()
-            done += len(pictures)
-            progress.update(len(pictures))
-    return vectors
+    with tqdm(total=len(pictures), desc="extract", unit="picture", disable=None) as progress:
+        for batch in batches:
+            yield network(collate(batch, pictures[0].archive).to(device())).cpu().numpy()
+            progress.update(len(batch))

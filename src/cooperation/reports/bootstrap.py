@@ -7,8 +7,8 @@ from math import exp, factorial, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from cooperation.files import InputError
-from cooperation.settings import check_seed
+from cooperation.io.files import InputError
+from cooperation.io.settings import check_seed
 
 RESAMPLES = 10_000
 LEVEL = (2.5, 97.5)
@@ -34,6 +34,8 @@ def resampled_means(
     of times that each row is drawn is made directly (`_draw`), then one matrix product sums all columns. Values are
     centred first, so that single precision suffices. The result depends on `seed`, not on `threads` (default:
     `allowed_threads`).
+
+    Raises `InputError` for a seed out of bounds, or no resamples.
     """
     check_seed(seed, "--seed")
     if resamples < 1:
@@ -115,9 +117,9 @@ def interval(draws: Doubles) -> Doubles:
 
 
 def simultaneous_margins(plain: Doubles, draws: Doubles) -> Doubles:
-    """Half widths of 95 % intervals that hold together: plain [n] and resampled [resamples, n] statistics → [n].
+    """Half widths of simultaneous 95 % intervals: plain [n] and resampled [resamples, n] statistics → [n].
 
-    They are as many standard errors wide as that 95 % of the resamples lie within all of them (max-t).
+    All are the same number of standard errors, so many that 95 % of the resamples lie within all intervals (max-t).
     """
     errors = draws.std(0)
     away = np.abs(draws - plain)

@@ -1,15 +1,18 @@
-"""Known answers: what must come out of worlds whose truth is known, and what did."""
+"""Compare with known ground truth: what must come out of the controls' worlds, and what did."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from cooperation.files import InputError
+from cooperation.io.files import InputError
 from cooperation.reports.bootstrap import Doubles
-from cooperation.reports.claims import check_quantity, chosen, estimate, game_evidence
 from cooperation.reports.paper import number, read_columns, with_interval
-from cooperation.reports.statistics import Scores, refuse_several_games
+from cooperation.reports.quantities import check_quantity, chosen, estimate
+from cooperation.reports.scores import Scores
+from cooperation.reports.statistics import Resampled, resample
+from cooperation.reports.table import Block, Cell, Column, Table
 
 EXPECTED = {
     "world": "str",
@@ -25,13 +28,13 @@ EXPECTED = {
 world: a data set; quantity, conditions and rounds: as in `paper/claims.csv`. at_least, at_most: the range, bounds
 included, that was fixed before anything was played; empty where there is no bound.
 """
-FOUND = {**EXPECTED, "found": "float64", "low": "float64", "high": "float64", "holds": "bool"}
-"""Columns of `controls.csv`: what was found, with its 95 % interval, and whether that is what was expected."""
+FOUND = {**EXPECTED, "model": "str", "found": "float64", "low": "float64", "high": "float64", "holds": "bool"}
+"""Columns of `controls.csv`: what a model gave, with its 95 % interval, and whether that is what was expected."""
 ROUNDING = 1e-6
 
 
 def read_expected(path: Path) -> pd.DataFrame:
-    """Read `workflow/controls.csv`, refusing an unknown quantity or rounds that aren't any."""
+    """Read `workflow/controls.csv`; raise `InputError` for an unknown quantity, or what is no rounds or no range."""
     expected = read_columns(path, EXPECTED)
     for line in expected.to_dict("records"):
         place = f"{path}: {line['world']}"
@@ -41,40 +44,58 @@ def read_expected(path: Path) -> pd.DataFrame:
     return expected
 
 
-def read_found(path: Path) -> pd.DataFrame:
-    """Read a file that `cooperation controls` wrote."""
-    return read_columns(path, FOUND)
+def resample_worlds(scores: Sequence[Scores], resamples: int, seed: int) -> dict[str, Resampled]:
+    """Resample the dialogs of each world by themselves.
 
-
-def confront(expected: pd.DataFrame, scores: Sequence[Scores], resamples: int, seed: int) -> pd.DataFrame:
-    """Each expectation with what was found, columns as in `FOUND`.
-
-    It holds if the value lies in the range and, where the range leaves out zero, the interval does too. A world's
-    results must be of one model and reading, for an expectation names neither.
+    Raises `InputError` where a world was played under several readings, for an expectation names none.
     """
     worlds: dict[str, list[Scores]] = {}
     for score in scores:
-        worlds.setdefault(score.dataset, []).append(score)
-    for members in worlds.values():
-        refuse_several_games(members)
-    evidence = {
-        (world, name): drawn
-        for world, members in worlds.items()
-        for (_, _, name), drawn in game_evidence(members, resamples, seed).items()
-    }
-    lines = [{**line, **_found(line, evidence)} for line in expected.to_dict("records")]
+        members = worlds.setdefault(score.dataset, [])
+        members.append(score)
+        if score.reading != (first := members[0]).reading:
+            played = f"played as {score.reading}, but {first.path} as {first.reading}"
+            raise InputError(f"{score.path}: {played}; give results of one reading")
+    return {world: resample(members, resamples, seed) for world, members in worlds.items()}
+
+
+def compare(expected: pd.DataFrame, worlds: Mapping[str, Resampled]) -> pd.DataFrame:
+    """Each expectation with what each model of its world gave, columns as in `FOUND`.
+
+    It holds if the value lies in the range and, where the range leaves out zero, the interval does too.
+
+    Raises `InputError` where no model played what something is expected of.
+    """
+    lines = [
+        {**line, "model": model, **_found(line, games)}
+        for line in expected.to_dict("records")
+        for model, games in _played(line, worlds).items()
+    ]
     return pd.DataFrame(lines, columns=list(FOUND))
 
 
-def _found(line: Mapping[object, object], evidence: Mapping[tuple[str, str], Doubles]) -> dict[str, object]:
-    world, names = str(line["world"]), str(line["conditions"]).split()
-    missing = [name for name in names if (world, name) not in evidence]
-    if missing:
-        raise InputError(f"{world}: no result of the condition {missing[0]!r}, of which something is expected; give it")
-    drawn = chosen([evidence[world, name] for name in names], str(line["rounds"]))
-    found, low, high = estimate(str(line["quantity"]), drawn)
-    holds = judge(found, low, high, float(str(line["at_least"])), float(str(line["at_most"])))
-    return {"found": found, "low": low, "high": high, "holds": holds}
+def _played(line: Mapping[Any, Any], worlds: Mapping[str, Resampled]) -> dict[str, list[Doubles]]:
+    """Model → MPRs of the conditions that an expectation is about, [1 + resamples, 11] each."""
+    world, names = line["world"], line["conditions"].split()
+    games: dict[str, dict[str, Doubles]] = {}
+    if world in worlds:
+        for (model, _, name), drawn in worlds[world].games.items():
+            games.setdefault(model, {})[name] = drawn
+    able = {model: [own[name] for name in names] for model, own in games.items() if set(names) <= own.keys()}
+    if not able:
+        missing = next((name for name in names if not any(name in own for own in games.values())), names[0])
+        raise InputError(f"{world}: no result of the condition {missing!r}, of which something is expected; give it")
+    return able
+
+
+def _found(line: Mapping[Any, Any], games: Sequence[Doubles]) -> dict[str, object]:
+    found, low, high = estimate(line["quantity"], chosen(games, line["rounds"]))
+    return {
+        "found": found,
+        "low": low,
+        "high": high,
+        "holds": judge(found, low, high, line["at_least"], line["at_most"]),
+    }
 
 
 def judge(found: float, low: float, high: float, at_least: float, at_most: float) -> bool:
@@ -84,18 +105,19 @@ def judge(found: float, low: float, high: float, at_least: float, at_most: float
     return inside and clear
 
 
-def printed(found: pd.DataFrame) -> pd.DataFrame:
-    """The table to print: world, statement, expected, found with its interval, and whether it holds."""
-    lines = found.to_dict("records")
-    return pd.DataFrame(
-        {
-            "World": [line["world"] for line in lines],
-            "Expected": [line["statement"] for line in lines],
-            "Range": [_range(line["at_least"], line["at_most"]) for line in lines],
-            "Found": [with_interval(line["found"], line["low"], line["high"]) for line in lines],
-            "Holds": ["yes" if line["holds"] else "NO" for line in lines],
-        }
-    )
+def controls_table(found: pd.DataFrame, size: str) -> Table:
+    """The table of `compare`: a row an expectation and model. size: queries × candidates of the worlds, in words."""
+    columns = ("World", "Model", "Expected", "Range", "Found", "Holds")
+    rows = tuple(tuple(map(Cell, _texts(line))) for line in found.to_dict("records"))
+    block = Block("", tuple(Column(title, "text") for title in columns), rows)
+    caption = "Bots and worlds of known ground truth; MPR in percent and gaps in points, with 95 % intervals."
+    return Table("controls", "Controls", (block,), found, caption=caption, size=size)
+
+
+def _texts(line: Mapping[Any, Any]) -> tuple[str, ...]:
+    found = with_interval(line["found"], line["low"], line["high"])
+    expected = (line["statement"], _range(line["at_least"], line["at_most"]))
+    return line["world"], line["model"], *expected, found, "yes" if line["holds"] else "NO"
 
 
 def _range(at_least: float, at_most: float) -> str:
@@ -106,7 +128,9 @@ def _range(at_least: float, at_most: float) -> str:
     return f"at least {number(at_least)}" if pd.isna(at_most) else f"{number(at_least)} to {number(at_most)}"
 
 
-def complaints(found: pd.DataFrame) -> list[str]:
+def failures(found: pd.DataFrame) -> list[str]:
     """One line for each expectation that does not hold."""
-    lines = printed(found[~found["holds"]]).to_dict("records")
-    return [f"{line['World']}: {line['Expected']}: expected {line['Range']}, found {line['Found']}" for line in lines]
+    return [
+        f"{world}, model {model}: {statement}: expected {allowed}, found {given}"
+        for world, model, statement, allowed, given, _ in map(_texts, found[~found["holds"]].to_dict("records"))
+    ]

@@ -2,25 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from cooperation.messages import ROUNDS
-from cooperation.reports.paper import dataset_note, read_columns
-from cooperation.reports.tables import environment, paragraphs
+from cooperation.game.messages import ROUNDS
+from cooperation.reports.table import Block, Cell, Column, Table
 
-SPLITS = {"train": "Train", "val": "Validation"}
-COLUMNS = {
-    "statistic": "str",
-    "unit": "str",
-    "train": "float64",
-    "val": "float64",
-    "paper_train": "float64",
-    "paper_val": "float64",
+SPLITS = ("train", "val")
+VALUES = {
+    "train": "Train",
+    "val": "Validation",
+    "paper_train": "Paper, train",
+    "paper_val": "Paper, validation",
 }
-"""Columns of `statistics.csv`: what is counted, its unit (a key of `FORMS`), ours and the paper's of both splits."""
+"""Columns of numbers, ours and the paper's of both splits, and their titles."""
 FORMS = {"": "{:,.0f}", "tokens": "{:,.2f} tokens", "%": "{:.1f} %"}
 
 
@@ -54,10 +50,10 @@ STATISTICS = (
 
 
 def describe(counts: Mapping[str, Any], words: int, claims: pd.DataFrame) -> pd.DataFrame:
-    """Lay out `STATISTICS` with the columns of `COLUMNS`.
+    """Lay out `STATISTICS`: the columns statistic, unit (a key of `FORMS`) and `VALUES`; what isn't known is NaN.
 
     counts: the attributes of a file of dialogs (`encoding.encode`), their names begin with the split's; words: size of
-    the vocabulary; claims: `paper/claims.csv`. What isn't known, or the paper doesn't say, is NaN.
+    the vocabulary; claims: `paper/claims.csv`, which has the paper's numbers.
     """
     stated = claims[claims["model"] == "dialogs"].set_index("conditions")["published"]
     found = {split: _of_split(counts, split, words) for split in SPLITS}
@@ -67,7 +63,7 @@ def describe(counts: Mapping[str, Any], words: int, claims: pd.DataFrame) -> pd.
         | {f"paper_{split}": stated.get(f"{split}-{line.claim}") for split in SPLITS}
         for line in STATISTICS
     ]
-    return pd.DataFrame(lines, columns=list(COLUMNS)).astype(COLUMNS)
+    return pd.DataFrame(lines, columns=["statistic", "unit", *VALUES]).astype(dict.fromkeys(VALUES, "float64"))
 
 
 def _of_split(counts: Mapping[str, Any], split: str, words: int) -> dict[str, Any]:
@@ -81,33 +77,16 @@ def _of_split(counts: Mapping[str, Any], split: str, words: int) -> dict[str, An
     return found | derived | {name: 100 * share for name, share in shares.items()}
 
 
-def read_statistics(path: Path) -> pd.DataFrame:
-    """Read a file that `cooperation corpus` wrote."""
-    return read_columns(path, COLUMNS, ("unit",))
-
-
-def view(statistics: pd.DataFrame) -> list[dict[str, str]]:
-    """What is printed: a row a statistic, the values with their units; an en dash where there is none."""
-    return [
-        {"statistic": line["statistic"]}
-        | {name: _printed(line[name], line["unit"]) for name in COLUMNS if COLUMNS[name] == "float64"}
+def statistics_table(statistics: pd.DataFrame, dataset: str) -> Table:
+    """The table of `describe`: a row a statistic, with units; an en dash where there is no number."""
+    rows = tuple(
+        (Cell(line["statistic"]), *(Cell(_printed(line[name], line["unit"])) for name in VALUES))
         for line in statistics.to_dict("records")
-    ]
+    )
+    columns = (Column("Statistic", "text"), *(Column(title) for title in VALUES.values()))
+    caption = "Lengths after cutting. The paper does not say whether its shares are of exactly yes or no, or begin so."
+    return Table("statistics", f"The dialogs of “{dataset}”", (Block("", columns, rows),), statistics, dataset, caption)
 
 
 def _printed(value: float, unit: str) -> str:
     return "–" if pd.isna(value) else FORMS[unit].format(value)
-
-
-def to_markdown(statistics: pd.DataFrame, dataset: str) -> str:
-    """A Markdown table with a title and what must be known of the data set."""
-    cells = pd.DataFrame(view(statistics))
-    cells.columns = pd.Index(["", *SPLITS.values(), *(f"Paper, {title.lower()}" for title in SPLITS.values())])
-    table = cells.to_markdown(index=False, disable_numparse=True, colalign=("left", *["right"] * 4))
-    return paragraphs(f"**The dialogs of “{dataset}”**", dataset_note(dataset), table)
-
-
-def to_html(statistics: pd.DataFrame, dataset: str) -> str:
-    """A self-contained HTML page of the table."""
-    template = environment().get_template("corpus.html.j2")
-    return template.render(statistics=view(statistics), dataset=dataset, note=dataset_note(dataset))

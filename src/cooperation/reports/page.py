@@ -3,98 +3,103 @@
 import base64
 import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from cooperation import __version__
-from cooperation.conditions import CONTROL
-from cooperation.games.results import Result
-from cooperation.games.transcripts import describe_manual, figure_of, transcript
-from cooperation.reports import corpus, findings
-from cooperation.reports.paper import CITATION, FIGURES, READING_TITLES, dataset_note, number
-from cooperation.reports.reasons import describe_why
-from cooperation.reports.statistics import across_seeds, readings, sizes
-from cooperation.reports.tables import claims_view, environment, view
-from cooperation.text import Vocabulary
+from cooperation.config.conditions import Condition
+from cooperation.config.experiment import Experiment, Game, ManualGame
+from cooperation.evaluation.results import Result
+from cooperation.evaluation.transcripts import transcript
+from cooperation.reports.claims import reproduced
+from cooperation.reports.conditions import conditions_table
+from cooperation.reports.diagnostics import NOISE
+from cooperation.reports.figures import Description
+from cooperation.reports.material import Material
+from cooperation.reports.paper import CITATION, READING_TITLES, dataset_note
+from cooperation.reports.table import Table
+from cooperation.reports.templates import environment
 
-NAMED = {"dataset", "model", "seed", "reading", "condition", "settings", "candidates"}
+SHOWN = (Condition(), NOISE["image"], NOISE["answer"])
+"""Conditions under which a dialog is printed."""
+NAMED = {"dataset", "model", "seed", "game_seed", "reading", "condition", "settings", "candidates"}
 """Attributes of a result that the page shows in a place of its own; the others are listed as they are."""
-TITLES = {"features": "image features", "trained_on": "dialogs played that were trained on"}
+TITLES = {"features": "image features", "identity": "played with", "trained_on": "dialogs played that were trained on"}
 
 
 @dataclass(frozen=True)
-class Source:
-    """Something read from a file, and the file's name as the page prints it."""
+class Contents:
+    """What the page joins. tables: by the names of their files, without ending. figures: by name, with SVG text."""
 
-    path: Path
-    content: Any
+    material: Material
+    tables: Mapping[str, Table]
+    figures: Mapping[str, tuple[Description, str]]
 
 
-def render(
-    summary: Source,
-    tables: Mapping[int, Source],
-    figures: Mapping[str, Source],
-    results: Sequence[Source],
-    vocabulary: Vocabulary | None,
-    claims: Source | None = None,
-    why: Source | None = None,
-    why_figure: Source | None = None,
-    manual: Sequence[tuple[Source, Source]] = (),
-    statistics: Source | None = None,
-) -> str:
-    """The page as HTML.
-
-    summary: the table of `statistics.summarise`. tables: number → frame of `tables.compare`. figures: name → SVG
-    text. claims: the table of `claims.check`. why: the table of
-    `diagnostics.diagnose`, why_figure: its SVG text. results: `Result`s whose attributes and (with a vocabulary)
-    transcripts are shown, the control first. manual: result of `manual_games.play_manual` and SVG text of each figure.
-    statistics: the table of `corpus.describe`.
-    """
-    frame: pd.DataFrame = summary.content
-    dataset = str(frame["dataset"].iloc[0])
+def render(contents: Contents) -> str:
+    """The page as HTML; it lies beside the files of its tables and figures, and needs none of them."""
+    material, experiment = contents.material, contents.material.experiment
+    tables, figures = contents.tables, _figures(contents)
+    claims = tables.get("claims")
     return (
         environment()
         .get_template("page.html.j2")
         .render(
-            dataset=dataset,
-            note=dataset_note(dataset),
+            dataset=experiment.dataset,
+            note=dataset_note(experiment.dataset),
             citation=CITATION,
-            facts=_facts(frame, results),
-            sizes=sizes(frame),
-            resamples=int(frame["resamples"].iloc[0]),
-            readings=[(name, READING_TITLES.get(name, name)) for name in readings(frame["reading"])],
-            figures=[_figure(frame, name, source) for name, source in figures.items()],
-            tables=[view(source.content, number) | {"path": source.path} for number, source in tables.items()],
-            claims=claims and claims_view(claims.content) | {"path": claims.path},
-            why=why and findings.view(why.content) | {"path": why.path},
-            why_figure=why and why_figure and _why_figure(why.content, why_figure),
-            manual=[_manual(result, figure, vocabulary) for result, figure in manual],
-            corpus=statistics and {"statistics": corpus.view(statistics.content), "path": statistics.path},
-            conditions=_conditions(frame),
-            summary_path=summary.path,
-            transcripts=_transcripts(results, vocabulary) if vocabulary else [],
+            facts=_facts(material),
+            resamples=int(material.summary["resamples"].iloc[0]),
+            readings=[(name, READING_TITLES.get(name, name)) for name in experiment.readings],
+            reproduced=reproduced(claims.frame) if claims else [],
+            claims=claims,
+            **{name: tables.get(name) for name in ("statistics", "diagnostics", "models")},
+            paper_tables={name: table for name, table in tables.items() if name.startswith("table_")},
+            conditions=conditions_table(material.summary),
+            manual_figures=figures.pop("manual", []),
+            why_figures=figures.pop("why", []),
+            own_figures=[figure for section in figures.values() for figure in section],
+            transcripts=_transcripts(material),
         )
     )
 
 
-def _facts(summary: pd.DataFrame, results: Sequence[Source]) -> list[tuple[str, str]]:
+def games_shown(experiment: Experiment) -> list[Game]:
+    """The games whose settings and, if they are several of a model, dialogs are printed.
+
+    They are each model's under `SHOWN`, or else its first one, of the first seed and reading.
+    """
+    found: list[Game] = []
+    for model, conditions in experiment.conditions.items():
+        own = [
+            game
+            for game in experiment.games(experiment.dataset)
+            if (game.model, game.seed, game.reading) == (model, experiment.seeds[0], experiment.readings[0])
+        ]
+        chosen = [game for one in SHOWN for game in own if conditions[game.condition] == one]
+        found += chosen or own[:1]
+    return found
+
+
+def _facts(material: Material) -> list[tuple[str, str]]:
     """Name and value of what was run: sizes, seeds, features, versions."""
+    experiment = material.experiment
     facts = [
-        ("Data set", str(summary["dataset"].iloc[0])),
-        ("Queries × candidates", sizes(summary)),
-        ("Readings", ", ".join(readings(summary["reading"]))),
+        ("Data set", experiment.dataset),
+        ("Queries × candidates", material.size),
+        ("Readings", ", ".join(experiment.readings)),
+        ("Seeds of training", ", ".join(map(str, experiment.seeds))),
+        ("Seed of the games", str(experiment.game_seed)),
+        ("Seed of the bootstrap", str(experiment.bootstrap_seed)),
     ]
     attributes: dict[str, dict[str, str]] = {}
-    for source in results:
-        said = source.content.attributes
-        for name, value in said.items():
-            attributes.setdefault(name, {}).setdefault(said["model"], _flat(value))
-    models = {source.content.attributes["model"] for source in results}
+    for game, result in material.results.items():
+        for name, value in result.attributes.items():
+            attributes.setdefault(name, {}).setdefault(game.model, _flat(value))
+    models = {game.model for game in material.results}
     for name in sorted(set(attributes) - NAMED):
         title = TITLES.get(name, name.replace("_", " "))
         values = attributes[name]
@@ -114,94 +119,48 @@ def _flat(value: Any) -> str:
     return "; ".join(f"{key}: {field}" for key, field in fields.items()) if isinstance(fields, dict) else str(value)
 
 
-def _image(source: Source) -> str:
-    # As a data address an SVG keeps its ids to itself; two inlined ones would share them.
-    return "data:image/svg+xml;base64," + base64.b64encode(source.content.encode()).decode()
+def _figures(contents: Contents) -> dict[str, list[dict[str, Any]]]:
+    """Section of the page → its figures."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for name, (description, svg) in contents.figures.items():
+        # As a data address an SVG keeps its ids to itself; two inlined ones would share them.
+        image = "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
+        talks = _both(contents.material, name) if description.section == "manual" else []
+        shown = {"name": name, "about": description, "image": image, "talks": talks}
+        found.setdefault(description.section, []).append(shown)
+    return found
 
 
-def _why_figure(diagnostics: pd.DataFrame, source: Source) -> dict[str, Any]:
-    return {"alt": describe_why(diagnostics), "image": _image(source), "path": source.path}
+def _both(material: Material, figure: str) -> list[dict[str, Any]]:
+    """Both transcripts of a manual intervention."""
+    game = material.manual_game(figure)
+    without, with_it = (_transcript(material, game, material.manual[game], row) for row in (0, 1))
+    return [without | {"condition": "Without", "settings": ""}, with_it | {"condition": "With"}]
 
 
-def _manual(source: Source, figure: Source, vocabulary: Vocabulary | None) -> dict[str, Any]:
-    """A figure of a manual intervention, and both of its transcripts as text."""
-    result: Result = source.content
-    names = {name: result.attributes[name] for name in ("title", "text", "reading", "seed")}
-    talks = [_transcript(source, row, vocabulary) for row in (0, 1)] if vocabulary else []
-    for talk, title in zip(talks, ({"condition": "Without", "settings": ""}, {"condition": "With"}), strict=False):
-        talk.update(title)
-    pictures = {"alt": describe_manual(result), "image": _image(figure), "path": figure.path}
-    return {"name": figure_of(result), "result_path": source.path, "talks": talks} | names | pictures
-
-
-def _figure(summary: pd.DataFrame, name: str, source: Source) -> dict[str, Any]:
-    return {
-        "name": name,
-        "title": FIGURES[name].title,
-        "alt": describe(summary, name),
-        "image": _image(source),
-        "path": source.path,
-    }
-
-
-def describe(summary: pd.DataFrame, name: str) -> str:
-    """A figure in words, for those who can't see it: each line's MPR in rounds 1 and 10."""
-    figure, rows = FIGURES[name], across_seeds(summary)
-    rows = rows[rows["model"] == figure.model]
-    parts = [f"Line chart of MPR in percent over rounds 1 to 10. {figure.title}."]
-    for reading in readings(rows["reading"]):
-        ends = []
-        for condition, label in figure.lines.items():
-            line = rows[(rows["reading"] == reading) & (rows["condition"] == condition)].set_index("round")["mpr"]
-            ends += [f"{label} from {number(line[1])} to {number(line[10])}"] if len(line) else []
-        parts.append(f"Reading {reading}: {'; '.join(ends)}.")
-    return " ".join(parts)
-
-
-def _conditions(summary: pd.DataFrame) -> list[dict[str, Any]]:
-    """Every condition's MPR after some rounds, final gap and amount of tampering, by model and reading."""
-    rows = across_seeds(summary)
-    groups = []
-    for model in dict.fromkeys(rows["model"]):
-        for reading in readings(rows["reading"]):
-            chosen = rows[(rows["model"] == model) & (rows["reading"] == reading)]
-            names = sorted(dict.fromkeys(chosen["condition"]), key=lambda name: name != CONTROL)
-            lines = [_condition(name, chosen[chosen["condition"] == name]) for name in names]
-            groups.append({"model": model, "reading": reading, "rows": lines})
-    return [group for group in groups if group["rows"]]
-
-
-def _condition(name: str, rows: pd.DataFrame) -> dict[str, Any]:
-    by_round = rows.set_index("round")
-    last = by_round.loc[by_round.index.max()]
-    return {
-        "condition": name,
-        "mpr": [by_round["mpr"].get(number, float("nan")) for number in (0, 1, 5, 10)],
-        "gap": last["gap"],
-        "gap_low": last["gap_low"],
-        "gap_high": last["gap_high"],
-        "messages": round(rows["tampered_messages"].sum()),
-        "tokens": round(rows["tampered_tokens"].sum()),
-    }
-
-
-def _transcripts(results: Sequence[Source], vocabulary: Vocabulary) -> list[dict[str, Any]]:
-    """The same dialog under the conditions of the first model: the one of median final rank in the first result."""
-    if not results:
+def _transcripts(material: Material) -> list[dict[str, Any]]:
+    """One dialog, of median final rank in the first result, in the games shown of the models that show several."""
+    if not material.results:
         return []
-    first: Result = results[0].content
-    shown = [source for source in results if source.content.attributes["model"] == first.attributes["model"]]
+    models = [game.model for game in material.results]
+    several = {model for model in models if models.count(model) > 1} or {models[0]}
+    shown = {game: result for game, result in material.results.items() if game.model in several}
+    first = next(iter(shown.values()))
     dialog = int(np.argsort(first.ranks[:, -1], kind="stable")[len(first.ranks) // 2])
-    rows = [int(np.flatnonzero(source.content.image_ids == first.image_ids[dialog])[0]) for source in shown]
-    return [_transcript(source, row, vocabulary) for source, row in zip(shown, rows, strict=True)]
+    found = []
+    for game, result in shown.items():
+        row = int(np.flatnonzero(result.image_ids == first.image_ids[dialog])[0])
+        found.append(_transcript(material, game, result, row))
+    return found
 
 
-def _transcript(source: Source, row: int, vocabulary: Vocabulary) -> dict[str, Any]:
-    result: Result = source.content
+def _transcript(material: Material, game: Game | ManualGame, result: Result, row: int) -> dict[str, Any]:
+    """A dialog as the template prints it; row: of the result."""
     names = ("model", "reading", "condition", "candidates")
-    settings = _flat(result.attributes["settings"])
-    messages = transcript(result, row, vocabulary)
-    image_id = result.image_ids[row]
-    return {"path": source.path, "image_id": image_id, "messages": messages, "settings": settings} | {
-        name: result.attributes[name] for name in names
+    return {
+        "path": material.path(game),
+        "image_id": result.image_ids[row],
+        "messages": transcript(result, row, material.vocabulary),
+        "settings": _flat(result.attributes["settings"]),
+        **{name: result.attributes[name] for name in names},
     }

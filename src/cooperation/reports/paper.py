@@ -1,15 +1,16 @@
 """What the paper printed, as data: the layout and values of its tables, the lines of its figures."""
 
 import csv
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from cooperation.conditions import CONTROL
-from cooperation.files import InputError, sound
+from cooperation.io.files import InputError, parse_errors
 
 CITATION = "Examining Cooperation in Visual Dialog Models (arXiv 1712.01329, ViGIL workshop at NIPS 2017)"
 OWN = "visdial"
@@ -36,39 +37,53 @@ PUBLISHED = {
     "round": "int64",
     "value": "float64",
 }
-"""Columns of `paper/published.csv`; quantity is `mpr` or `gap` (the control's MPR minus the condition's)."""
+"""Columns of `paper/published.csv`; quantity is `mpr` or `gap` (the baseline's MPR minus the condition's)."""
+FIGURES = {"figure": "str", "title": "str", "model": "str", "condition": "str", "label": "str"}
+"""Columns of `paper/figures.csv`: a line of a figure each; the title stands in a figure's first line alone."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a figure: the paper's model that played it, the condition, and its label."""
+
+    model: str
+    condition: str
+    label: str
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One panel of Figure 1: a line a condition over rounds 1–10. `sibling` is the panel it isn't aligned with."""
+    """A panel of one of the paper's figures, drawn over rounds 1–10; the paper's text gives no numbers for it.
 
+    siblings: panels of the same figure, whose y-axes are not aligned with this one's.
+    """
+
+    name: str
     title: str
-    model: str
-    lines: dict[str, str]
-    sibling: str
+    lines: tuple[Line, ...]
+    siblings: tuple[str, ...]
 
 
-FIGURES = {
-    "1a": Figure(
-        "Caption: MPR when a token in the caption is replaced by another with probability p",
-        "dialog",
-        {CONTROL: "None"} | {f"caption-p{p}": f"Caption, p = {p}" for p in ("0.2", "0.4", "0.6", "0.8")},
-        "1b",
-    ),
-    "1b": Figure(
-        "Image, question & answer: MPR when we intervene starting at round 5 with p = 0.8",
-        "dialog",
-        {
-            CONTROL: "None",
-            "image-from5": "Image",
-            "question-from5-p0.8": "Question",
-            "answer-from5-p0.8": "Answer",
-        },
-        "1a",
-    ),
-}
-"""Figures 1a and 1b: condition → label; the paper's text gives no numbers for them."""
+def read_figures(path: Path) -> dict[str, Figure]:
+    """Read `paper/figures.csv`: each figure by its name, such as 1a.
+
+    Raises `InputError` for another table than that of `FIGURES`, and for a figure without a title.
+    """
+    lines = read_columns(path, FIGURES, ("title",))
+    figures = {}
+    for name, rows in lines.groupby("figure", sort=False):
+        title = rows["title"].iloc[0]
+        if not title:
+            raise InputError(f"{path}: Figure {name} has no title; write it into the figure's first line")
+        shown = tuple(Line(*row) for row in rows[["model", "condition", "label"]].itertuples(index=False))
+        figures[str(name)] = Figure(str(name), title, shown, _siblings(str(name), lines["figure"]))
+    return figures
+
+
+def _siblings(name: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Those that have the same number and another letter: of 1a, 1b."""
+    number = name.rstrip(ascii_lowercase)
+    return tuple(other for other in dict.fromkeys(names) if other != name and other.rstrip(ascii_lowercase) == number)
 
 
 def read_published(path: Path) -> pd.DataFrame:
@@ -77,6 +92,8 @@ def read_published(path: Path) -> pd.DataFrame:
     for table in TABLES:
         if table not in set(published["table"]):
             raise InputError(f"{path}: no values of Table {table}; get the file again")
+    for table in set(published["table"]) - set(TABLES):
+        raise InputError(f"{path}: Table {table} is none of the paper's ({', '.join(map(str, TABLES))}); correct it")
     return published
 
 
@@ -85,7 +102,7 @@ def read_columns(path: Path, columns: dict[str, str], may_be_empty: tuple[str, .
 
     may_be_empty: columns of texts in which a cell may be empty; it is "" then. A number that is missing is NaN.
     """
-    with sound(path, "not a table of this kind", "make it again or correct it"):
+    with parse_errors(path, "not a table of this kind", "make it again or correct it"):
         if not path.exists():
             raise InputError(f"{path}: no such file")
         # "None" is the name of a column of Table 1, not a missing value.
@@ -148,14 +165,25 @@ def dataset_note(dataset: str) -> str:
     return f"The data set “{dataset}” is not the paper's; its numbers are not expected to match."
 
 
+def reading_heading(reading: str) -> str:
+    """What stands above a table's rows of a reading."""
+    title = READING_TITLES.get(reading)
+    return f"Reading {reading}: {title}" if title else f"Reading {reading}"
+
+
 def number(value: float) -> str:
     """One decimal, as the paper prints; an en dash where there is none."""
     return signed(value).removeprefix("+")
 
 
+def interval_of(low: float, high: float) -> str:
+    """A 95 % interval: [2.1, 4.4]."""
+    return f"[{number(low)}, {number(high)}]"
+
+
 def with_interval(value: float, low: float, high: float) -> str:
     """A number and its 95 % interval: 3.0 [2.1, 4.4]."""
-    return f"{number(value)} [{number(low)}, {number(high)}]"
+    return f"{number(value)} {interval_of(low, high)}"
 
 
 def signed(value: float) -> str:

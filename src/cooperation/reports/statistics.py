@@ -1,166 +1,150 @@
-"""Mean percentile ranks with 95 % intervals by paired bootstrap over dialogs; pure functions of arrays."""
+"""Mean percentile ranks with 95 % intervals by paired bootstrap over dialogs."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cooperation.conditions import Condition
-from cooperation.files import InputError
-from cooperation.games.results import Result
-from cooperation.reports.bootstrap import RESAMPLES, Doubles, Singles, interval, resampled_means
-from cooperation.reports.paper import READING_TITLES, read_columns
+from cooperation.config.conditions import Condition
+from cooperation.io.files import InputError
+from cooperation.reports.bootstrap import RESAMPLES, Doubles, interval, resampled_means
+from cooperation.reports.paper import READING_TITLES
+from cooperation.reports.scores import Scores
 
 MEAN = "mean"
 """Stands in the column `seed` for the mean over several training seeds."""
 
-SUMMARY = {
-    "dataset": "str",
-    "model": "str",
-    "seed": "str",
-    "reading": "str",
-    "condition": "str",
-    "round": "int64",
-    "mpr": "float64",
-    "low": "float64",
-    "high": "float64",
-    "gap": "float64",
-    "gap_low": "float64",
-    "gap_high": "float64",
-    "seeds": "int64",
-    "lowest": "float64",
-    "highest": "float64",
-    "gap_lowest": "float64",
-    "gap_highest": "float64",
-    "queries": "int64",
-    "candidates": "int64",
-    "tampered_messages": "float64",
-    "tampered_tokens": "float64",
-    "resamples": "int64",
-}
-"""Columns of the table that `summarise` makes and their types."""
-
-Played = TypeVar("Played")
+Evidence = Mapping[tuple[str, str, str], Doubles]
+"""(model, reading, name of a condition) → MPRs [1 + resamples, 11]: the plain means first, then the resampled ones."""
 
 
 @dataclass(frozen=True)
-class Scores:
-    """What the statistics need of one result.
+class Resampled:
+    """The results of a data set, and their MPRs in the same samples of its dialogs, so that differences are paired.
 
-    path: the result's file, for messages. done: what was done in the condition. training: how the bots were trained,
-    JSON. percentiles: [dialogs, 11] percentile ranks after rounds 0–10. tampered_messages, tampered_tokens: [11]
-    counts a round.
+    means: of each of the scores [1 + resamples, 11]: the plain mean first, then those of the samples. seed: of these.
     """
 
-    path: Path
-    dataset: str
-    model: str
+    scores: tuple[Scores, ...]
+    means: tuple[Doubles, ...]
     seed: int
-    reading: str
-    condition: str
-    done: Condition
-    training: str
-    candidates: int
-    image_ids: npt.NDArray[np.int64]
-    percentiles: Singles
-    tampered_messages: npt.NDArray[np.int64]
-    tampered_tokens: npt.NDArray[np.int64]
-
-    @classmethod
-    def of(cls, path: Path, result: Result) -> "Scores":
-        """Take the scores out of a result that was read from `path`."""
-        names = {name: result.attributes[name] for name in ("dataset", "model", "reading", "condition")}
-        return cls(
-            path,
-            seed=int(result.attributes["seed"]),
-            done=_done(path, result),
-            training=result.attributes.get("training", "{}"),
-            candidates=int(result.attributes["candidates"]),
-            image_ids=result.image_ids,
-            percentiles=result.percentiles.astype(np.float32),
-            tampered_messages=result.tampered_messages,
-            tampered_tokens=result.tampered_tokens,
-            **names,
-        )
 
     @property
-    def key(self) -> tuple[str, int, str, str]:
-        """Model, seed, reading and condition."""
-        return *self.bots, self.condition
+    def dataset(self) -> str:
+        """The data set's name."""
+        return self.scores[0].dataset
 
     @property
-    def bots(self) -> tuple[str, int, str]:
-        """Who played, and under which reading: model, seed and reading."""
-        return self.model, self.seed, self.reading
+    def resamples(self) -> int:
+        """The number of samples."""
+        return len(self.means[0]) - 1
+
+    @property
+    def size(self) -> str:
+        """Queries × candidates and training seeds, in words."""
+        first = self.scores[0]
+        return _size(len(first.image_ids), first.candidates, sorted({score.seed for score in self.scores}))
+
+    @property
+    def models(self) -> list[str]:
+        """The models that played, in the order of the results."""
+        return list(dict.fromkeys(score.model for score in self.scores))
+
+    @property
+    def readings(self) -> list[str]:
+        """The readings that were played, `written` first."""
+        return readings(score.reading for score in self.scores)
+
+    @cached_property
+    def games(self) -> Evidence:
+        """MPRs of each model, reading and condition by its name, mean over the seeds of training."""
+        seeds: dict[tuple[str, str, str], list[Doubles]] = {}
+        for score, means in zip(self.scores, self.means, strict=True):
+            seeds.setdefault((score.model, score.reading, score.condition), []).append(means)
+        return {key: np.mean(means, 0) for key, means in seeds.items()}
+
+    @cached_property
+    def conditions(self) -> Mapping[tuple[str, str], Mapping[str, Condition]]:
+        """(model, reading) → the conditions that it played, by name."""
+        found: dict[tuple[str, str], dict[str, Condition]] = {}
+        for score in self.scores:
+            found.setdefault((score.model, score.reading), {})[score.condition] = score.played
+        return found
+
+    def mpr(self, model: str, reading: str, condition: Condition) -> Doubles | None:
+        """MPRs [1 + resamples, 11] of a condition, mean over the seeds; None where it was not played."""
+        played = self.conditions.get((model, reading), {})
+        name = next((name for name, other in played.items() if other == condition), None)
+        return None if name is None else self.games[model, reading, name]
+
+    def gap(self, model: str, reading: str, condition: Condition) -> Doubles | None:
+        """MPRs of the condition's baseline minus its own, [1 + resamples, 11]; None where either was not played."""
+        baseline, mine = self.mpr(model, reading, baseline_of(condition)), self.mpr(model, reading, condition)
+        return None if baseline is None or mine is None else baseline - mine
+
+    def means_of(self, values: npt.NDArray[np.floating]) -> Doubles:
+        """Means of other numbers of the same dialogs, in the same samples.
+
+        [dialogs, columns] → [1 + resamples, columns], the plain means first.
+        """
+        return _means(values, self.resamples, self.seed)
 
 
-def _done(path: Path, result: Result) -> Condition:
-    """What was done, from the result's own settings."""
-    try:
-        return Condition(**json.loads(result.attributes["settings"]))
-    except (KeyError, TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise InputError(f"{path}: {error}") from error
-        raise InputError(f"{path}: its settings are of another version ({error}); play it again") from error
+def resample(scores: Sequence[Scores], resamples: int = RESAMPLES, seed: int = 0) -> Resampled:
+    """Resample the dialogs of all results together.
 
-
-def control_of(condition: Condition, played: Mapping[Condition, Played]) -> Played | None:
-    """What a condition's gap is to: of all that the same bots played, the game in which nothing was tampered with.
-
-    They must have talked themselves, and read facts in the condition's format: else the gap would tell of these, too.
+    Raises `InputError` for no results, and for those of several data sets, candidates or dialogs, or twice of a
+    condition.
     """
-    found = (
-        game
-        for other, game in played.items()
-        if (other.channel, other.script, other.facts) == ("none", "none", condition.facts)
-    )
-    return next(found, None)
+    _check(scores)
+    means = _means(np.concatenate([score.percentiles for score in scores], 1), resamples, seed)
+    return Resampled(tuple(scores), tuple(np.split(means, len(scores), 1)), seed)
 
 
-def summarise(scores: Sequence[Scores], resamples: int = RESAMPLES, seed: int = 0) -> pd.DataFrame:
-    """One row a model, seed, reading, condition and round, with intervals over dialogs; columns as in `SUMMARY`.
+def _means(values: npt.NDArray[np.floating], resamples: int, seed: int) -> Doubles:
+    plain = values.mean(0, keepdims=True, dtype=np.float64)
+    return np.concatenate([plain, resampled_means(values, resamples, seed)])
 
-    round: 0 is the caption alone. mpr with low and high. gap: MPR of the condition's control (`control_of`) of the same
-    model, seed and reading minus this one's in the same round, with gap_low and gap_high (paired). seeds: their number;
-    lowest, highest, gap_lowest and gap_highest are over them. tampered_messages, tampered_tokens: in this round, over
-    all dialogs. Where there are several seeds, rows with seed "mean" give the mean over them (of the tampering,
-    too), with the interval of that mean over dialogs.
+
+def baseline_of(condition: Condition) -> Condition:
+    """What a condition's gap is to: the game of the same bots in which nothing is perturbed.
+
+    They talk themselves, and read facts in the condition's format: else the gap would include what these cost.
     """
-    controlled = _controls(scores)
-    means = np.stack(resample(scores, resamples, seed), 1)
+    return Condition(facts=condition.facts)
+
+
+def summarise(resampled: Resampled) -> pd.DataFrame:
+    """One row a model, seed, reading, condition and round, with intervals over dialogs.
+
+    Columns: dataset, model, seed, reading, condition; round: 0 is by caption alone; mpr, low, high; gap, gap_low,
+    gap_high: MPR of the condition's baseline (`baseline_of`) of the same model, seed and reading minus this one's in
+    the same round, paired; seeds: their number; lowest, highest, gap_lowest, gap_highest: over the seeds; queries,
+    candidates; perturbed_messages, perturbed_tokens: in this round, over all dialogs; resamples. Where there are
+    several seeds, rows with seed "mean" give the mean over them (of the perturbed messages and tokens, too), with the
+    interval of that mean over dialogs.
+
+    Raises `InputError` where a condition's baseline was not played.
+    """
+    scores = resampled.scores
+    baselines = _baselines(scores)
     at = {score.key: number for number, score in enumerate(scores)}
     frames = []
     for label, members in _groups(scores):
-        own = [at[score.key] for score in members]
-        controls = [controlled[score.key] for score in members]
-        frames.append(_rows(label, members, means[:, own], means[:, controls]))
+        own = np.stack([resampled.means[at[score.key]] for score in members], 1)
+        baseline = np.stack([resampled.means[baselines[score.key]] for score in members], 1)
+        frames.append(_rows(label, members, own, baseline))
     return pd.concat(frames, ignore_index=True)
 
 
-def resample(scores: Sequence[Scores], resamples: int = RESAMPLES, seed: int = 0) -> list[Doubles]:
-    """Each result's MPR after each round, [1 + resamples, 11]: the plain mean, then those of the samples.
-
-    All results share the samples of dialogs, so that differences between them are paired.
-    """
-    _check(scores)
-    values = np.concatenate([score.percentiles for score in scores], 1)
-    plain = values.mean(0, keepdims=True, dtype=np.float64)
-    means = np.concatenate([plain, resampled_means(values, resamples, seed)])
-    return np.split(means, len(scores), 1)
-
-
-def _rows(label: int | str, members: list[Scores], means: Doubles, controls: Doubles) -> pd.DataFrame:
-    """Rows of `summarise` for one condition, from means of it and of its control.
-
-    means, controls: [1 + resamples, seeds, 11], the plain means first, then the resampled ones.
-    """
+def _rows(label: int | str, members: list[Scores], means: Doubles, baseline: Doubles) -> pd.DataFrame:
+    """Rows of `summarise` for one condition, from means of it and of its baseline: [1 + resamples, seeds, 11]."""
     first = members[0]
-    gaps = controls - means
+    gaps = baseline - means
     low, high = interval(means[1:].mean(1))
     gap_low, gap_high = interval(gaps[1:].mean(1))
     return pd.DataFrame(
@@ -184,8 +168,8 @@ def _rows(label: int | str, members: list[Scores], means: Doubles, controls: Dou
             "gap_highest": gaps[0].max(0),
             "queries": len(first.image_ids),
             "candidates": first.candidates,
-            "tampered_messages": np.mean([score.tampered_messages for score in members], 0),
-            "tampered_tokens": np.mean([score.tampered_tokens for score in members], 0),
+            "perturbed_messages": np.mean([score.perturbed_messages for score in members], 0),
+            "perturbed_tokens": np.mean([score.perturbed_tokens for score in members], 0),
             "resamples": len(means) - 1,
         }
     )
@@ -215,38 +199,27 @@ def _check(scores: Sequence[Scores]) -> None:
         if (score.dataset, score.candidates) != (first.dataset, first.candidates):
             raise InputError(
                 f"{score.path}: {score.dataset} with {score.candidates} candidates, but {first.path} has "
-                f"{first.dataset} with {first.candidates}; summarise them apart"
+                f"{first.dataset} with {first.candidates}; report them apart"
             )
         if not np.array_equal(score.image_ids, first.image_ids):
             raise InputError(f"{score.path}: other dialogs than {first.path}; play both on the same split")
 
 
-def _controls(scores: Sequence[Scores]) -> dict[tuple[str, int, str, str], int]:
-    """Key of each result → number of its control."""
+def _baselines(scores: Sequence[Scores]) -> dict[tuple[str, int, str, str], int]:
+    """Key of each result → number of its baseline."""
     played: dict[tuple[str, int, str], dict[Condition, int]] = {}
     for number, score in enumerate(scores):
-        played.setdefault(score.bots, {}).setdefault(score.done, number)
+        played.setdefault(score.bots, {}).setdefault(score.played, number)
     found = {}
     for score in scores:
-        control = control_of(score.done, played[score.bots])
-        if control is None:
-            format_of = "" if score.done.facts == "reading" else f" with facts {score.done.facts}"
+        baseline = played[score.bots].get(baseline_of(score.played))
+        if baseline is None:
+            facts = "" if score.played.facts == "reading" else f" with facts {score.played.facts}"
             raise InputError(
-                f"{score.path}: no result without tampering{format_of} for its model, seed and reading; add that file"
+                f"{score.path}: no result without perturbation{facts} for its model, seed and reading; add that file"
             )
-        found[score.key] = control
+        found[score.key] = baseline
     return found
-
-
-def refuse_several_games(scores: Sequence[Scores]) -> None:
-    """Refuse results of more than one model or reading, where a table names neither."""
-    for score in scores:
-        first = scores[0]
-        if (score.model, score.reading) != (first.model, first.reading):
-            raise InputError(
-                f"{score.path}: model {score.model} as {score.reading}, but {first.path} has model {first.model} as "
-                f"{first.reading}; give those of one model and reading"
-            )
 
 
 def across_seeds(summary: pd.DataFrame) -> pd.DataFrame:
@@ -260,39 +233,19 @@ def _has_mean(summary: pd.DataFrame) -> "pd.Series[bool]":
     return most > 1
 
 
-def read_summary(path: Path) -> pd.DataFrame:
-    """Read a file that `cooperation summarise` wrote."""
-    return read_columns(path, SUMMARY)
-
-
-def only_dataset(summary: pd.DataFrame, path: Path) -> str:
-    """The name of the one data set in the summary that was read from `path`."""
-    names = sorted(set(summary["dataset"]))
-    if not names:
-        raise InputError(f"{path}: no rows; make it again with cooperation summarise")
-    if len(names) > 1:
-        raise InputError(f"{path}: {len(names)} data sets ({', '.join(names)}); give results of one")
-    return str(names[0])
-
-
 def readings(names: Iterable[str]) -> list[str]:
     """The different readings among the names, `written` first."""
     found = set(names)
     return [name for name in READING_TITLES if name in found] + sorted(found - set(READING_TITLES))
 
 
-def sizes_of(scores: Sequence[Scores]) -> str:
-    """Queries × candidates of results, in words; of each data set where there are several."""
-    found: dict[str, str] = {}
-    for score in scores:
-        found[score.dataset] = f"{len(score.image_ids):,} queries × {score.candidates:,} candidates"
-    texts = [text if len(found) == 1 else f"{dataset}: {text}" for dataset, text in found.items()]
-    return f"{'; '.join(texts)}."
-
-
 def sizes(summary: pd.DataFrame) -> str:
     """Queries × candidates and training seeds of a summary, in words."""
     first = summary.iloc[0]
-    seeds = sorted(set(summary["seed"]) - {MEAN}, key=int)
-    named = f"seed {seeds[0]}" if len(seeds) == 1 else f"mean of seeds {', '.join(seeds)}"
-    return f"{first['queries']:,} queries × {first['candidates']:,} candidates, {named}."
+    seeds = sorted(int(seed) for seed in set(summary["seed"]) - {MEAN})
+    return _size(first["queries"], first["candidates"], seeds)
+
+
+def _size(queries: int, candidates: int, seeds: Sequence[int]) -> str:
+    named = f"seed {seeds[0]}" if len(seeds) == 1 else f"mean of seeds {', '.join(map(str, seeds))}"
+    return f"{queries:,} queries × {candidates:,} candidates, {named}."

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from cooperation.messages import Messages, clean, concatenate, widened
+from cooperation.game.messages import Messages, clean, concatenate, widened
 
 Doubles = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -53,7 +53,7 @@ def entropy_within(codes: Codes) -> Doubles:
 
 
 def entropy(codes: Codes) -> float:
-    """Entropy in bits of all messages of all dialogs together."""
+    """Entropy in bits of all messages of all dialogs together: of [dialogs, rounds]."""
     counts = np.unique(codes, return_counts=True)[1]
     shares = counts / counts.sum()
     return float(-(shares * np.log2(shares)).sum())

@@ -1,4 +1,4 @@
-"""Captions and dialogs about scenes, in varied words."""
+"""Captions and dialogs about scenes of the made-up world, in varied words."""
 
 from typing import NamedTuple
 
@@ -6,14 +6,14 @@ import numpy as np
 
 from cooperation.data.miniature.topics import TOPICS
 from cooperation.data.miniature.world import Scene
-from cooperation.messages import ROUNDS
+from cooperation.game.messages import ROUNDS
 
 Exchange = tuple[str, str]
 """A question (without its question mark, as in VisDial's files) and its answer."""
 
 
 class Caption(NamedTuple):
-    """A caption, its word for the thing, and which of `OPENINGS` it has."""
+    """A caption, its noun for the thing, and the index of its opening in `OPENINGS`."""
 
     text: str
     noun: str
@@ -35,8 +35,8 @@ GROUNDS = {
     "stone": ("stones", "rock", "concrete"),
     "soil": ("soil", "dirt", "mud"),
 }
-# How a caption opens; each opening has its usual first topic. The words around thing and ground tell nothing of them,
-# so that a caption whose content words are replaced tells nothing.
+# Each opening has its usual first topic. The words around thing and ground are uninformative about them, and so is a
+# caption whose content words are replaced.
 OPENINGS = (
     "{thing} on the {ground}",
     "there is {thing} on the {ground}",
@@ -50,12 +50,12 @@ OPENINGS = (
     "an image of {thing} placed upon the {ground}",
 )
 ADJECTIVES = ("color", "size", "pattern")
-# How often a caption tells one of them.
+# Share of captions with one of these adjectives.
 MORE = 0.35
 
 
 def write_caption(scene: Scene, random: np.random.Generator) -> Caption:
-    """Tell the setting, the shape and sometimes one thing more."""
+    """Write a caption that mentions the setting, the shape and sometimes an adjective."""
     noun = str(random.choice(NOUNS[scene["shape"]]))
     more = [scene[str(random.choice(ADJECTIVES))]] if random.random() < MORE else []
     thing = " ".join([*more, noun])
@@ -66,11 +66,11 @@ def write_caption(scene: Scene, random: np.random.Generator) -> Caption:
 
 
 def order_topics(opening: int, wander: float, random: np.random.Generator) -> list[int]:
-    """Order the topics of the ten rounds, none twice.
+    """Order the topics of the ten rounds: indices in `TOPICS`, none twice.
 
-    The first follows from the caption's opening, the next is the next on the circle of topics that hasn't been asked
-    yet; with the chance `wander` either is any other. So a questioner can learn a way through all topics, but an
-    answerer can't know what is asked without reading the question.
+    The first follows from the caption's opening, each further one is the next unasked one on the circle of topics; with
+    probability `wander` either is any unasked one. So a questioner can learn an order of topics, but an answerer can't
+    predict a question without reading it.
     """
     usual = opening % len(TOPICS)
     unasked = list(range(len(TOPICS)))
@@ -87,7 +87,7 @@ def order_topics(opening: int, wander: float, random: np.random.Generator) -> li
 
 
 def write_dialog(scene: Scene, noun: str, order: list[int], random: np.random.Generator) -> list[Exchange]:
-    """Ask about the topics in turn; the answers are about `scene`, the word for the thing is the caption's."""
+    """Write ten questions about the topics in `order`, and the answers for a scene; noun: the caption's."""
     exchanges = []
     for topic in (TOPICS[at] for at in order):
         weights = np.array([wording.weight for wording in topic.wordings])

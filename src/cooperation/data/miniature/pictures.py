@@ -1,4 +1,4 @@
-"""Scenes as small JPEG pictures."""
+"""Pictures of scenes of the made-up world, as JPEG."""
 
 import io
 import math
@@ -37,7 +37,7 @@ OVERSAMPLE = 4
 
 
 def draw_picture(scene: Scene, random: np.random.Generator, pixels: int) -> bytes:
-    """Draw one scene as a square JPEG, pixels × pixels × 3, with a little noise in shades and places."""
+    """Draw a scene, with a little noise in shades and places: the bytes of a JPEG file, pixels × pixels."""
     width = pixels * OVERSAMPLE
     image = Image.new("RGB", (width, width), _shaded(SKY[scene["sky"]], random))
     canvas = ImageDraw.Draw(image)

@@ -1,7 +1,7 @@
 """What can be asked about a scene, in which words, and what is answered.
 
-An answer follows from the scene and from the wording of the question alone, so that a bot that sees the picture
-and reads the question can know it.
+An answer is determined by the scene and the wording of the question, so a bot that sees the picture and reads the
+question can know it.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from cooperation.data.miniature.world import ATTRIBUTES
 
 @dataclass(frozen=True)
 class Wording:
-    """One way to ask: the question ({it} is the thing), the answer to each value, how usual it is."""
+    """A wording of a question ({it}: the thing), the answer for each value of the attribute, its relative frequency."""
 
     question: str
     answers: Mapping[str, str]
@@ -21,24 +21,24 @@ class Wording:
 
 @dataclass(frozen=True)
 class Topic:
-    """What is asked about (an attribute of the scene) and the ways to ask."""
+    """An attribute of the scene, and the wordings of questions about it."""
 
     attribute: str
     wordings: tuple[Wording, ...]
 
 
 def _each(attribute: str, text: str = "{}") -> dict[str, str]:
-    """The value itself, in a sentence."""
+    """Answers that contain the value."""
     return {value: text.format(value) for value in ATTRIBUTES[attribute]}
 
 
 def _whether(attribute: str, true: tuple[str, ...], yes: str = "yes", no: str = "no") -> dict[str, str]:
-    """Yes for some of the values."""
+    """Yes for some values, no for the others."""
     return {value: yes if value in true else no for value in ATTRIBUTES[attribute]}
 
 
 def _always(attribute: str, text: str) -> dict[str, str]:
-    """An answer that tells nothing."""
+    """The same answer for all values: it is uninformative."""
     return dict.fromkeys(ATTRIBUTES[attribute], text)
 
 

@@ -1,4 +1,4 @@
-"""The made-up world: its parameters, and the scenes that its dialogs are about."""
+"""The made-up world: the scenes that its captions, dialogs and pictures are about."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from cooperation.preparation import World
+from cooperation.config.preparation import World
 
 Scene = Mapping[str, str]
 """Attribute → value, see `ATTRIBUTES`."""
@@ -29,13 +29,13 @@ SPLITS = ("train", "val")
 
 
 def generator(world: World, split: str, purpose: str) -> np.random.Generator:
-    """Random numbers of their own for one purpose, so that changing one channel leaves the others as they are."""
+    """A random generator for one purpose of its own, so that a change of one channel leaves the others as they are."""
     return np.random.default_rng([world.seed, SPLITS.index(split), *purpose.encode()])
 
 
 @dataclass(frozen=True)
-class Truths:
-    """What the three channels of each dialog are about: three lists of scenes, equally long."""
+class GroundTruth:
+    """The scenes [dialogs] that the captions, the answers and the pictures of a split are about."""
 
     captions: list[Scene]
     dialogs: list[Scene]
@@ -43,13 +43,13 @@ class Truths:
 
 
 def draw_scenes(random: np.random.Generator, count: int) -> list[Scene]:
-    """Draw scenes whose attributes are independent and even."""
+    """Draw scenes whose attributes are independent and uniform."""
     columns = [random.choice(values, count).tolist() for values in ATTRIBUTES.values()]
     return [dict(zip(ATTRIBUTES, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def draw_truths(world: World, split: str) -> Truths:
-    """Draw the scenes of a split and, for each channel, whether it is about them."""
+def draw_ground_truth(world: World, split: str) -> GroundTruth:
+    """Draw the scenes of a split and, for each channel and dialog, whether it is about the dialog's own scene."""
     count = {"train": world.train, "val": world.val}[split]
     scenes = draw_scenes(generator(world, split, "scenes"), count)
 
@@ -58,4 +58,4 @@ def draw_truths(world: World, split: str) -> Truths:
         own = generator(world, split, f"own {channel}").random(count) < share
         return [scene if true else other for scene, other, true in zip(scenes, others, own, strict=True)]
 
-    return Truths(about("caption", world.caption), about("dialog", world.dialog), about("picture", world.picture))
+    return GroundTruth(about("caption", world.caption), about("dialog", world.dialog), about("picture", world.picture))

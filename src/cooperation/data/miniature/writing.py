@@ -1,4 +1,4 @@
-"""The made-up world as the files of VisDial 0.9 and COCO."""
+"""The made-up world in the files of VisDial 0.9 and COCO."""
 
 import json
 import zipfile
@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
+from cooperation.config.preparation import World
 from cooperation.data.miniature.language import Exchange, order_topics, write_caption, write_dialog
 from cooperation.data.miniature.pictures import draw_picture
 from cooperation.data.miniature.topics import TOPICS
-from cooperation.data.miniature.world import ATTRIBUTES, SPLITS, Scene, draw_truths, generator
-from cooperation.files import written_whole
-from cooperation.preparation import World
+from cooperation.data.miniature.world import ATTRIBUTES, SPLITS, Scene, draw_ground_truth, generator
+from cooperation.io.files import written_whole
 
 OPTIONS = 100
 # The largest image id of COCO 2014 is 581929.
@@ -25,14 +25,15 @@ LARGEST_ID = 581_929
 def write_world(world: World, folder: Path) -> list[Path]:
     """Write `visdial_0.9_SPLIT.zip` and `SPLIT2014.zip` of both splits; the paths written.
 
-    The same world gives the same bytes (JPEG bytes depend on Pillow's version).
+    The same world gives the same bytes (those of JPEG depend on Pillow's version). Raises `InputError` where the file
+    system refuses.
     """
     written = []
     for split, ids in draw_image_ids(world).items():
-        truths = draw_truths(world, split)
+        truth = draw_ground_truth(world, split)
         talk = generator(world, split, "language")
         captions, dialogs = [], []
-        for told, asked in zip(truths.captions, truths.dialogs, strict=True):
+        for told, asked in zip(truth.captions, truth.dialogs, strict=True):
             caption = write_caption(told, talk)
             captions.append(caption.text)
             order = order_topics(caption.opening, world.wander, talk)
@@ -41,12 +42,12 @@ def write_world(world: World, folder: Path) -> list[Path]:
         text = json.dumps(document, separators=(",", ":")).encode()
         written.append(write_zip(folder / f"visdial_0.9_{split}.zip", [(f"visdial_0.9_{split}.json", text)]))
         draw = generator(world, split, "pictures")
-        written.append(write_pictures(folder, split, ids, scenes=truths.pictures, pixels=world.pixels, random=draw))
+        written.append(write_pictures(folder, split, ids, scenes=truth.pictures, pixels=world.pixels, random=draw))
     return written
 
 
 def draw_image_ids(world: World) -> dict[str, npt.NDArray[np.int64]]:
-    """Draw the image ids of both splits: none twice, and not in the order of the dialogs."""
+    """Draw the image ids [dialogs] of both splits: none twice, in random order."""
     ids = generator(world, "train", "ids").choice(LARGEST_ID, world.train + world.val, replace=False) + 1
     return dict(zip(SPLITS, np.split(ids, [world.train]), strict=True))
 
@@ -58,7 +59,10 @@ def compose(
     dialogs: Sequence[Sequence[Exchange]],
     random: np.random.Generator,
 ) -> dict[str, Any]:
-    """Nest captions and dialogs as VisDial 0.9 does, each round with 100 distinct answer options."""
+    """Nest captions and dialogs as VisDial 0.9 does; each round has 100 distinct answer options.
+
+    ids: [dialogs]; captions: [dialogs]; dialogs: [dialogs][10] questions with answers.
+    """
     questions = _numbered(question for dialog in dialogs for question, _ in dialog)
     answers = _numbered([*(answer for dialog in dialogs for _, answer in dialog), *distractors()])
     true = np.array([[answers[answer] for _, answer in dialog] for dialog in dialogs])
@@ -102,7 +106,7 @@ def draw_options(
 
 
 def distractors() -> Iterator[str]:
-    """Yield answers for the options beyond those that are given: all to every topic, and well over a hundred others."""
+    """Yield more answers for the options: all to every topic, and well over a hundred others."""
     for topic in TOPICS:
         for wording in topic.wordings:
             yield from wording.answers.values()
@@ -116,7 +120,7 @@ def distractors() -> Iterator[str]:
 def write_pictures(
     folder: Path, split: str, ids: Iterable[int], *, scenes: Sequence[Scene], pixels: int, random: np.random.Generator
 ) -> Path:
-    """Draw the scenes into `SPLIT2014.zip`, under COCO's names, in the order of the ids; the path written."""
+    """Draw a picture of each scene [dialogs] into `SPLIT2014.zip`, under COCO's name of its id [dialogs]; the path."""
     drawn = (draw_picture(scene, random, pixels) for scene in scenes)
     named = {
         f"{split}2014/COCO_{split}2014_{image_id:012d}.jpg": jpeg
@@ -128,10 +132,10 @@ def write_pictures(
 
 
 def write_zip(path: Path, members: Iterable[tuple[str, bytes]], method: int = zipfile.ZIP_DEFLATED) -> Path:
-    """Write a zip archive whose bytes follow from its members alone, whole or not at all; the path written."""
+    """Write a zip archive atomically; its bytes depend on its members alone. The path written."""
     with written_whole(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         for name, content in members:
-            # The date of an entry made by hand is 1980 always; the system would otherwise be this machine's.
+            # ZipInfo's date is always 1980; its system would be this machine's.
             entry = zipfile.ZipInfo(name)
             entry.compress_type, entry.create_system, entry.external_attr = method, 3, 0o644 << 16
             archive.writestr(entry, content)

@@ -1,0 +1,219 @@
+"""The files that a data set is made of, as config.yaml names them.
+
+Needs nothing but the standard library, since the Snakefile reads it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from cooperation.config.conditions import check_name
+from cooperation.config.preparation import Download, Extraction
+from cooperation.config.sources import SPLITS, Source, picture_role
+from cooperation.io.files import InputError
+from cooperation.io.settings import flag, known, mapping, names_in
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The files that a data set is made of.
+
+    A file is a bare name, which is that of a raw file in data/DATASET/raw/, or a path of the user's (with a slash).
+    Raw files are made by the source's command or downloaded.
+
+    source: what the reader declares; files: role → files; weights: file of VGG-16's trained weights, "" where it is
+    untrained; downloads: name → where a raw file comes from; copies: name → path of the user's own copy of a download.
+    """
+
+    source: Source
+    files: Mapping[str, tuple[str, ...]]
+    weights: str
+    downloads: Mapping[str, Download]
+    copies: Mapping[str, str]
+
+    @property
+    def made(self) -> tuple[str, ...]:
+        """Names of the raw files that the source's command makes."""
+        return tuple(self.source.makes.values())
+
+    @property
+    def of_maker(self) -> dict[str, tuple[str, ...]]:
+        """Role → files that the source's command reads."""
+        return {role: self.files[role] for role in self.source.made_of}
+
+    @property
+    def of_reader(self) -> dict[str, tuple[str, ...]]:
+        """Role → files that `cooperation encode SOURCE` reads."""
+        return {role: self.files[role] for role in self.source.files}
+
+    @property
+    def of_extraction(self) -> dict[str, tuple[str, ...]]:
+        """Split → archives and folders that `cooperation extract` reads; nothing where features are given."""
+        return {} if self.source.features else {split: self.files[picture_role(split)] for split in SPLITS}
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Files of image features that are given; nothing where features are extracted from pictures."""
+        return self.files[self.source.features] if self.source.features else ()
+
+    def used(self) -> Iterator[tuple[str, str, str]]:
+        """Every use of a file: its role ("weights" is one too), its key in the data set of config.yaml, the file."""
+        for role, key in self.source.roles.items():
+            for file in self.files[role]:
+                yield role, ".".join(key), file
+        if self.weights:
+            yield "weights", "weights", self.weights
+
+    def path(self, file: str, raw: str) -> str:
+        """Path of a file; raw: path of the folder of raw files."""
+        return file if _is_path(file) else f"{raw}/{file}"
+
+    def awaited(self, file: str, raw: str) -> str:
+        """Path that a rule waits for before it reads a file: the file, or the note that a download was checked."""
+        return str(ready(Path(raw, file))) if file in self.downloads else self.path(file, raw)
+
+    def flags(self, files: Mapping[str, tuple[str, ...]], raw: str) -> list[str]:
+        """Words of a command line: a flag for each role or split, and the paths of its files."""
+        return [word for role, given in files.items() for word in (flag(role), *(self.path(one, raw) for one in given))]
+
+
+def absent(path: str | Path, key: str) -> str:
+    """Error message for a missing file that only the user can give; key: where config.yaml names it."""
+    return f"{path}: no such file; put it there or give its path as {key}"
+
+
+def ready(path: Path) -> Path:
+    """The note that a downloaded raw file was there and right."""
+    return path.with_name(path.name + ".ready")
+
+
+def check_present(inputs: Inputs, place: str, raw: str) -> None:
+    """Raise `InputError` where a file of the user's is missing; place: the data set's key; raw: folder of raw files.
+
+    A user's copy of a download may be gone once it was checked.
+    """
+    for _, key, file in inputs.used():
+        if _is_path(file) and not Path(file).exists():
+            raise InputError(absent(file, f"{place}.{key}"))
+        path = Path(raw, file)
+        copy = inputs.copies.get(file)
+        if copy and not any(there.exists() for there in (Path(copy), path, ready(path))):
+            raise InputError(absent(copy, f"{place}.files.{file}"))
+
+
+def read_inputs(given: Mapping[str, Any], source: Source, place: str) -> Inputs:
+    """Read the keys dialogs, pictures, weights, downloads and files of a data set; place: its key in config.yaml.
+
+    Raises `InputError` at an old spelling, a name that nothing makes or downloads, or a download that nothing reads.
+    """
+    _check_old_spellings(given, source, place)
+    downloads = _downloads(given.get("downloads", {}), f"{place}.downloads")
+    names = (*source.makes.values(), *downloads)
+    inputs = Inputs(
+        source,
+        files=_files(given, source, place, names),
+        weights=_weights(given, place, names),
+        downloads=downloads,
+        copies=_copies(given.get("files", {}), downloads, f"{place}.files"),
+    )
+    read = {file for *_, file in inputs.used()}
+    for name in downloads:
+        if name not in read:
+            remedy = f"write `weights: {name}`" if name.endswith(".pth") else "name it under dialogs or pictures"
+            raise InputError(f"{place}.downloads.{name}: nothing reads it; {remedy}, or leave it out")
+    return inputs
+
+
+def _check_old_spellings(given: Mapping[str, Any], source: Source, place: str) -> None:
+    """Refuse what was written otherwise before, with the new spelling."""
+    settings = {entry.name for entry in fields(Extraction)}
+    pictures = mapping(given.get("pictures", {}), f"{place}.pictures")
+    for name in pictures:
+        if name in settings:
+            raise InputError(
+                f"{place}.pictures.{name}: is now {place}.extraction.{name}; write `extraction: {_written(pictures)}`"
+            )
+    files = mapping(given.get("files", {}), f"{place}.files")
+    for name in files:
+        if name in source.files and name not in given.get("downloads", {}):
+            raise InputError(f"{place}.files.{name}: is now {place}.dialogs.{name}; write `dialogs: {_written(files)}`")
+
+
+def _written(given: Mapping[str, Any]) -> str:
+    return "{" + ", ".join(f"{key}: {value}" for key, value in given.items()) + "}"
+
+
+def _files(
+    given: Mapping[str, Any], source: Source, place: str, names: tuple[str, ...]
+) -> Mapping[str, tuple[str, ...]]:
+    """Role → files; names: the raw files that are made or downloaded."""
+    for section in ("dialogs", "pictures"):
+        for role in mapping(given.get(section, {}), f"{place}.{section}"):
+            known(role, _roles_in(section, source), f"{place}.{section}")
+    found = {}
+    for role, (section, name) in source.roles.items():
+        files = given.get(section, {}).get(name, source.makes.get(role))
+        if files is None:
+            raise InputError(_missing(section, name, source, place, names))
+        at = f"{place}.{section}.{name}"
+        if not isinstance(files, str | list):
+            raise InputError(f"{at}: {files!r} is neither a file nor a list of files")
+        found[role] = names_in([files] if isinstance(files, str) else files, str, at, "[one.zip, other.zip]")
+        for file in found[role]:
+            _check_file(file, at, names)
+    return found
+
+
+def _roles_in(section: str, source: Source) -> list[str]:
+    return [name for one, name in source.roles.values() if one == section]
+
+
+def _missing(section: str, name: str, source: Source, place: str, names: tuple[str, ...]) -> str:
+    spelling = _written(dict.fromkeys(_roles_in(section, source), "FILE"))
+    choices = f" or one of {', '.join(names)}" if names else ""
+    return f"{place}.{section}: {name!r} is missing; write `{section}: {spelling}`, where a FILE is a path{choices}"
+
+
+def _check_file(file: Any, place: str, names: tuple[str, ...]) -> None:
+    if not isinstance(file, str) or not file:
+        raise InputError(f"{place}: {file!r} is not a path")
+    if not _is_path(file):
+        known(file, (*names, f"a path such as ./{file}"), place)
+
+
+def _is_path(file: str) -> bool:
+    return "/" in file
+
+
+def _weights(given: Mapping[str, Any], place: str, names: tuple[str, ...]) -> str:
+    if "weights" not in given:
+        return ""
+    _check_file(given["weights"], f"{place}.weights", names)
+    return str(given["weights"])
+
+
+def _copies(given: Any, downloads: Mapping[str, Download], place: str) -> Mapping[str, str]:
+    for name, path in mapping(given, place).items():
+        known(name, downloads, place)
+        if not isinstance(path, str) or not path:
+            raise InputError(f"{place}.{name}: {path!r} is not a path")
+    return dict(given)
+
+
+def _downloads(given: Any, place: str) -> Mapping[str, Download]:
+    for name in mapping(given, place):
+        check_name(name, place, "file")
+    return {name: _download(found, f"{place}.{name}") for name, found in given.items()}
+
+
+def _download(given: Any, place: str) -> Download:
+    for key in mapping(given, place):
+        known(key, ("addresses", "size", "sha256"), place)
+    size, sha256 = given.get("size", 0), given.get("sha256", "")
+    if type(size) is not int or size < 0:
+        raise InputError(f"{place}.size: {size!r} is not a number of bytes")
+    if not isinstance(sha256, str) or not re.fullmatch(r"([0-9a-f]{8,64})?", sha256):
+        raise InputError(f"{place}.sha256: {sha256!r} is not 8 to 64 hexadecimal digits in quotes")
+    return Download(names_in(given.get("addresses"), str, f"{place}.addresses", "[https://…]"), size, sha256)

@@ -1,0 +1,300 @@
+"""Manual interventions on single dialogs (paper, section 8.1): what a file of `paper/manual` says and does."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cooperation.data.store import Dialogs
+from cooperation.data.tokeniser import tokenise, tokenise_question
+from cooperation.game.interventions.noise import Noise
+from cooperation.game.match import ChangeMessages, Perturbation, unchanged, unchanged_images
+from cooperation.game.messages import ROUNDS, Ints, Messages, Rows
+from cooperation.game.place import Place
+from cooperation.game.readings import Reading
+from cooperation.game.vocabulary import Vocabulary
+from cooperation.io.files import InputError, file_errors
+from cooperation.io.plain_yaml import NoAliases, read_yaml
+from cooperation.io.settings import known, mapping
+from cooperation.io.text import visible
+
+KEYS = ("title", "text", "dialog", "words", "caption", "questions", "answers", "image")
+PLACES = ("caption", "question", "answer")
+RULES = tuple(f"{which} rank by {what}" for which in ("best", "median", "worst") for what in ("caption", "dialog"))
+"""Rules that choose a dialog by its rank in the unperturbed game: after the caption alone, or after round 10."""
+SLOT = re.compile(r"\{(\w+)\}")
+LONGEST = 200
+"""Words of a text; VisDial's longest captions have 40."""
+QUOTE = "put quotes around it, since YAML reads yes, no and numbers as no texts"
+
+Patterns = Mapping[str, re.Pattern[str]]
+"""Part of a round (caption, question, answer) → pattern that must be found in it."""
+
+
+@dataclass(frozen=True)
+class Manual:
+    """A manual intervention on one dialog; the default changes nothing.
+
+    dialog: an image id or one of `RULES`. words: slot → patterns that find its word in the recorded dialog. Texts, in
+    which `{slot}` stands for that word: caption; questions and answers, by round (1 to 10). exchange: lists of words,
+    each replaced by the next (the last by the first) in answers that have no text. noise: the answerer sees noise.
+    """
+
+    dialog: int | str
+    title: str = ""
+    text: str = ""
+    words: Mapping[str, Patterns] = field(default_factory=dict)
+    caption: str = ""
+    questions: Mapping[int, str] = field(default_factory=dict)
+    answers: Mapping[int, str] = field(default_factory=dict)
+    exchange: tuple[tuple[str, ...], ...] = ()
+    noise: bool = False
+
+    def changes(self) -> dict[str, Any]:
+        """What is changed, as the result's attribute `settings` states it: texts, numbers and lists."""
+        given = {
+            "dialog": self.dialog,
+            "caption": self.caption,
+            "questions": {str(number): text for number, text in self.questions.items()},
+            "answers": {str(number): text for number, text in self.answers.items()},
+            "exchange": [" ".join(cycle) for cycle in self.exchange],
+            "image": "noise" if self.noise else "",
+        }
+        return {name: value for name, value in given.items() if value}
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The words of one recorded human dialog: its caption, and the question and answer of every round."""
+
+    caption: str
+    questions: tuple[str, ...]
+    answers: tuple[str, ...]
+
+    @classmethod
+    def of(cls, dialogs: Dialogs, row: int, vocabulary: Vocabulary) -> "Recorded":
+        """The dialog in this row."""
+        questions, answers = (
+            tuple(map(vocabulary.decode, messages[row].lists())) for messages in (dialogs.questions, dialogs.answers)
+        )
+        return cls(vocabulary.decode(dialogs.captions[row : row + 1].lists()[0]), questions, answers)
+
+    def find(self, patterns: Patterns) -> str | None:
+        """The word that the last pattern finds (its first group, or all), in the first round where all are found."""
+        for question, answer in zip(self.questions, self.answers, strict=True):
+            texts = {"caption": self.caption, "question": question, "answer": answer}
+            found = [pattern.search(texts[place]) for place, pattern in patterns.items()]
+            if found and all(found):
+                return str(found[-1][found[-1].lastindex or 0])  # type: ignore[index, union-attr]
+        return None
+
+
+@dataclass(frozen=True)
+class Deliver:
+    """Deliver given messages [1, length], by round (0: the caption); in other rounds do something else."""
+
+    given: Mapping[int, Messages]
+    otherwise: ChangeMessages = unchanged
+
+    def __call__(self, messages: Messages, place: Place) -> Messages:
+        """The message [1, length] of the round, for a batch of one dialog."""
+        return self.given[place.round] if place.round in self.given else self.otherwise(messages, place)
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """Replace words by others, wherever they stand; becomes: what each id becomes, [ids]."""
+
+    becomes: Ints
+
+    def __call__(self, messages: Messages, place: Place) -> Messages:  # noqa: ARG002
+        """Messages [dialogs, length] of the same lengths."""
+        return Messages(self.becomes[messages.tokens], messages.lengths)
+
+
+def read_manual(path: Path) -> Manual:
+    """Read and check a manual intervention (YAML); the first mistake is an `InputError` that names file and key."""
+    if not path.exists():
+        raise InputError(f"{path}: no such file; paper/manual/README.md says how to write one")
+    with file_errors(path):
+        text = path.read_bytes()
+    return parse_manual(read_yaml(text, f"{path}", NoAliases), f"{path}")
+
+
+def parse_manual(given: Any, place: str) -> Manual:
+    """Check what a file says; place: what messages call it. Raises `InputError` that names the key."""
+    for key in mapping(given, place):
+        known(key, KEYS, place)
+    words = {
+        str(name): _patterns(patterns, f"{place}: words.{name}")
+        for name, patterns in mapping(given.get("words", {}), f"{place}: words").items()
+    }
+    answers = dict(mapping(given.get("answers", {}), f"{place}: answers"))
+    cycles = answers.pop("exchange", [])
+    if given.get("image", "noise") != "noise":
+        raise InputError(f"{place}: image: {given['image']!r} is not known; write `image: noise`")
+    manual = Manual(
+        _dialog(given.get("dialog"), f"{place}: dialog"),
+        words=words,
+        questions=_by_round(given.get("questions", {}), words, f"{place}: questions"),
+        answers=_by_round(answers, words, f"{place}: answers"),
+        exchange=_cycles(cycles, f"{place}: answers.exchange"),
+        noise="image" in given,
+        **{key: _text(given[key], words, f"{place}: {key}") for key in ("title", "text", "caption") if key in given},
+    )
+    if not manual.changes().keys() - {"dialog"}:
+        raise InputError(f"{place}: nothing is changed; give a caption, questions, answers or `image: noise`")
+    return manual
+
+
+def _dialog(given: Any, place: str) -> int | str:
+    if type(given) is int:
+        return given
+    if given not in RULES:
+        raise InputError(f"{place}: {given!r} is neither an image id nor a rule; choose from {', '.join(RULES)}")
+    return str(given)
+
+
+def _text(given: Any, words: Mapping[str, Any], place: str) -> str:
+    if not isinstance(given, str):
+        raise InputError(f"{place}: {given!r} is not a text; {QUOTE}")
+    if not given.strip():
+        raise InputError(f"{place}: the text is empty; give one or leave it out")
+    for slot in SLOT.findall(given):
+        if slot not in words:
+            raise InputError(f"{place}: no word is described for {{{slot}}}; describe it under `words:`")
+    words_given = given.split()
+    if len(words_given) > LONGEST:
+        raise InputError(f"{place}: {len(words_given):,} words; give at most {LONGEST}")
+    return visible(" ".join(words_given))
+
+
+def _by_round(given: Any, words: Mapping[str, Any], place: str) -> dict[int, str]:
+    rounds: Mapping[Any, Any] = mapping(given, place)
+    for number in rounds:
+        if type(number) is not int or not 1 <= number <= ROUNDS:
+            raise InputError(f"{place}: {number!r} is no round; write a number from 1 to {ROUNDS}")
+    return {number: _text(text, words, f"{place}.{number}") for number, text in rounds.items()}
+
+
+def _cycles(given: Any, place: str) -> tuple[tuple[str, ...], ...]:
+    if not isinstance(given, list) or not all(isinstance(line, str) and len(line.split()) > 1 for line in given):
+        raise InputError(f"{place}: {given!r} is not a list of texts of two words or more, such as `- yes no`")
+    cycles = tuple(tuple(line.split()) for line in given)
+    words = [word for cycle in cycles for word in cycle]
+    twice = [word for word in words if words.count(word) > 1]
+    if twice:
+        raise InputError(f"{place}: {twice[0]!r} is there twice; a word can become one other word only")
+    return cycles
+
+
+def _patterns(given: Any, place: str) -> Patterns:
+    for name, pattern in mapping(given, place).items():
+        known(name, PLACES, place)
+        if not isinstance(pattern, str):
+            raise InputError(f"{place}.{name}: {pattern!r} is not a text; {QUOTE}")
+    if not given:
+        raise InputError(f"{place}: no pattern; say where the word is told: {', '.join(PLACES)}")
+    try:
+        # In the order of a round, whatever the file's: the last one holds the word.
+        return {name: re.compile(given[name]) for name in PLACES if name in given}
+    except re.error as error:
+        raise InputError(f"{place}: not a regular expression ({error}); correct it") from error
+
+
+def rows_by_rule(manual: Manual, image_ids: npt.NDArray[np.int64], ranks: npt.NDArray[np.float64] | None) -> Rows:
+    """Rows of the dialogs to try, in the order of the rule: all of them, or one for an image id.
+
+    image_ids: [candidates]; ranks: [candidates, 11] of the unperturbed game, which a rule needs. Raises `InputError`
+    where they are missing, or the image is not among the candidates.
+    """
+    if isinstance(manual.dialog, int):
+        rows = np.flatnonzero(image_ids == manual.dialog)
+        if not len(rows):
+            raise InputError(f"image {manual.dialog} is not among the {len(image_ids):,} candidates; choose another")
+        return rows
+    if ranks is None:
+        raise InputError(
+            f"the rule {manual.dialog!r} needs the ranks of the unperturbed game; give the result of none as --baseline"
+        )
+    which, *_, what = manual.dialog.split()
+    order = np.argsort(ranks[:, 0 if what == "caption" else -1], kind="stable")
+    from_median = np.argsort(np.abs(np.arange(len(order)) - len(order) // 2), kind="stable")
+    return {"best": order, "worst": order[::-1], "median": order[from_median]}[which]
+
+
+def find_words(manual: Manual, recorded: Recorded) -> dict[str, str] | None:
+    """The word for every slot, or None where one of them is not found in the recorded dialog."""
+    found = {slot: recorded.find(patterns) for slot, patterns in manual.words.items()}
+    return None if None in found.values() else {slot: str(word) for slot, word in found.items()}
+
+
+def fill_slots(text: str, words: Mapping[str, str]) -> str:
+    """Put the words in place of the slots of a text; “a” before a slot becomes “an” before a vowel."""
+    text = re.sub(r"\ba (?=\{(\w+)\})", lambda match: "an " if words[match[1]][0] in "aeiou" else match[0], text)
+    return SLOT.sub(lambda match: words[match[1]], text)
+
+
+def perturbation(manual: Manual, words: Mapping[str, str], vocabulary: Vocabulary, reading: Reading) -> Perturbation:
+    """What the intervention does to a game of one dialog; words: slot → word.
+
+    Raises `InputError` that names the words which are not in the bots' vocabulary.
+    """
+    texts = {
+        "caption": {0: tokenise(fill_slots(manual.caption, words))} if manual.caption else {},
+        "questions": {number: tokenise_question(fill_slots(text, words)) for number, text in manual.questions.items()},
+        "answers": {number: tokenise(fill_slots(text, words)) for number, text in manual.answers.items()},
+    }
+    tokens = [token for part in texts.values() for message in part.values() for token in message]
+    tokens += [word for cycle in manual.exchange for word in cycle]
+    unknown = [token for token in dict.fromkeys(tokens) if token not in vocabulary.ids]
+    if unknown:
+        listed = ", ".join(f"“{word}”" for word in unknown)
+        raise InputError(f"not in the bots' vocabulary: {listed}; use other words")
+
+    def messages(part: str, end: list[int]) -> dict[int, Messages]:
+        return {number: Messages.of([vocabulary.encode(text) + end]) for number, text in texts[part].items()}
+
+    said = [vocabulary.eos]
+    return Perturbation(
+        caption=Deliver(messages("caption", [])),
+        question=Deliver(messages("questions", said)),
+        answer=Deliver(messages("answers", said), _exchange(manual, vocabulary)),
+        image=Noise().show if manual.noise else unchanged_images,
+        remember=reading.remember,
+    )
+
+
+def _exchange(manual: Manual, vocabulary: Vocabulary) -> Exchange:
+    becomes = np.arange(vocabulary.size, dtype=np.int32)
+    for cycle in manual.exchange:
+        ids = vocabulary.encode(cycle)
+        becomes[ids] = np.roll(ids, -1)
+    return Exchange(becomes)
+
+
+def fitting_dialogs(
+    manual: Manual,
+    dialogs: Dialogs,
+    ranks: npt.NDArray[np.float64] | None,
+    vocabulary: Vocabulary,
+    reading: Reading,
+) -> Iterator[tuple[int, Perturbation]]:
+    """Yield row and perturbation of each dialog in which the words of all slots are found, in the rule's order.
+
+    dialogs: those of the candidates; ranks: as in `rows_by_rule`. Raises `InputError` where no dialog has all words.
+    """
+    fits = False
+    for row in rows_by_rule(manual, dialogs.image_ids, ranks).tolist():
+        words = find_words(manual, Recorded.of(dialogs, row, vocabulary))
+        if words is not None:
+            fits = True
+            yield row, perturbation(manual, words, vocabulary, reading)
+    if not fits:
+        raise InputError(
+            f"{manual.dialog}: no such dialog has the words of {', '.join(manual.words)}; change their patterns"
+        )

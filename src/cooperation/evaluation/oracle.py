@@ -1,0 +1,66 @@
+"""The game of scripted bots, whose percentile rank under every intervention is known without training.
+
+The N candidates are equally far from each other. So a right guess scores 100·(1 − 1/(2N)); with a wrong one, the true
+image ties with all candidates but the one that was guessed (50 − 50/N); with the candidates' mean, which is guessed
+where nothing is known, it ties with all of them (50).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cooperation.bots.scripted import AskingOracleQuestioner, ListeningOracleAnswerer
+from cooperation.config.conditions import BASELINE, ORACLE_CONDITIONS
+from cooperation.data.store import Dialogs
+from cooperation.evaluation.playing import Games, as_result
+from cooperation.evaluation.ranking import Ranker
+from cooperation.evaluation.results import Result
+from cooperation.game.messages import Floats, Messages
+from cooperation.game.readings import READINGS
+from cooperation.game.vocabulary import Vocabulary
+from cooperation.io.provenance import software
+
+# Numbers are said in binary digits, no and yes, so that a negated answer is always wrong.
+VOCABULARY = Vocabulary.of(["no", "yes", "which", "UNK"])
+BASE, DIGITS = 2, 7
+DIALOGS = BASE**DIGITS
+SEED = 1
+READING = "written"
+
+
+@dataclass(frozen=True)
+class Oracles:
+    """See `protocols.Bots`: an oracle that asks and one that answers."""
+
+    candidates: Floats
+    facts: str = "plain"
+
+    def players(self, facts: str) -> tuple[AskingOracleQuestioner, ListeningOracleAnswerer]:  # noqa: ARG002
+        """Both oracles for one batch; they have no history, so they read no facts."""
+        question = VOCABULARY.ids["which"]
+        return AskingOracleQuestioner(self.candidates, BASE, question), ListeningOracleAnswerer(
+            self.candidates, BASE, question
+        )
+
+
+def play_oracles() -> dict[str, Result]:
+    """The result of each of `ORACLE_CONDITIONS`, by name: a data set `scripted` of 128 dialogs and candidates."""
+    candidates = np.eye(DIALOGS, dtype=np.float32)
+    dialogs = Dialogs(np.arange(DIALOGS, dtype=np.int64), _captions(), *[Messages.of([])] * 2)
+    games = Games(Oracles(candidates), VOCABULARY, dialogs, candidates, Ranker(candidates), SEED, DIALOGS)
+    results: dict[str, Result] = {}
+    # The first is `none`, the baseline of the others.
+    for name, condition in ORACLE_CONDITIONS.items():
+        baseline = results[BASELINE] if condition.needs_baseline else None
+        game = games.play(condition, READINGS[READING], baseline)
+        named = {"dataset": "scripted", "model": "scripted", "seed": SEED, "game_seed": SEED, "reading": READING}
+        features = {"features": "unit vectors, equally far from each other", "candidates": DIALOGS}
+        attributes = {**named, "condition": name, **features, **software(), "device": "cpu"}
+        results[name] = as_result(game, dialogs, condition, attributes)
+    return results
+
+
+def _captions() -> Messages:
+    """A different caption of seven words for every dialog; the oracles ignore it."""
+    digits = np.arange(DIALOGS)[:, None] // BASE ** np.arange(DIGITS) % BASE
+    return Messages((digits + 1).astype(np.int32), np.full(DIALOGS, DIGITS, np.int32))

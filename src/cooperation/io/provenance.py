@@ -1,0 +1,105 @@
+"""Where results come from: the source files a command is made of, and the software that ran them."""
+
+import hashlib
+import platform
+import re
+import subprocess
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+from cooperation.io.files import digest
+
+PACKAGE = Path(__file__).resolve().parents[1]
+# Found line by line, for parsing all files as Python would cost each `snakemake -n` almost half a second. Imports that
+# are written otherwise are refused by a test.
+COMMENT = re.compile("#.*")
+# What only annotations name is not needed to run.
+ANNOTATIONS = re.compile(r"^if TYPE_CHECKING:\n(?:[ \t]+.*\n|\n)*", re.MULTILINE)
+IMPORT = re.compile(r"^\s*(?:from (\S+) import (\([^)]*\)|.*)|import (.*))", re.MULTILINE)
+# Modules that are found by being in a folder.
+DISCOVERY = re.compile(r'import_module\(f"([\w.]+|\{__name__\})\.\{')
+
+
+def sources(*commands: str) -> list[str]:
+    """The package's files that commands import, directly or not, and the data files that these name.
+
+    Of a folder whose modules are found by being there, such as `interventions/`, all count. The paths are relative
+    where they can be, so that what Snakemake remembers of them holds in another clone.
+
+    Snakemake does not see the code behind a shell command: with these as inputs, games are played again after an edit
+    of the bots, and not after one of the tables.
+    """
+    found: set[Path] = set()
+    todo = [PACKAGE / "commands" / f"{command}.py" for command in commands]
+    while todo:
+        file = todo.pop()
+        if file not in found:
+            found.add(file)
+            todo += _imported(file)
+    here = Path.cwd()
+    return sorted(str(file.relative_to(here) if file.is_relative_to(here) else file) for file in found)
+
+
+@cache
+def _imported(file: Path) -> tuple[Path, ...]:
+    """The package's files that a file imports or names."""
+    if file.suffix != ".py":
+        return ()
+    text = file.read_text(encoding="utf-8")
+    names: set[str] = set()
+    for module, parts, alone in IMPORT.findall(ANNOTATIONS.sub("", COMMENT.sub("", text))):
+        # `from cooperation.game import randomness` names a module, `from cooperation.game.vocabulary import X` a part.
+        names |= {module, *(f"{module}.{part}" for part in re.findall(r"\w+", parts)), *re.findall(r"[\w.]+", alone)}
+    modules = [path for name in names if name.startswith("cooperation.") for path in _files_of(name)]
+    return (*modules, *_discovered(file, text), *(path for path in _data() if path.name in text))
+
+
+@cache
+def _files_of(name: str) -> tuple[Path, ...]:
+    """The file of a module, if the name is one, and what the folders that it is in run when it is imported."""
+    place = PACKAGE.parent.joinpath(*name.split("."))
+    above = _files_of(name.rpartition(".")[0]) if PACKAGE in place.parent.parents else ()
+    # Empty files, as most __init__.py, are left out.
+    own = [path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file() and path.stat().st_size]
+    return (*(path for path in above if path.name == "__init__.py"), *own)
+
+
+def _discovered(file: Path, text: str) -> list[Path]:
+    """All modules of the folders that a file imports modules of by their file names."""
+    places = [
+        file.parent if name == "{__name__}" else PACKAGE.parent.joinpath(*name.split("."))
+        for name in DISCOVERY.findall(text)
+    ]
+    return [path for place in places for path in sorted(place.glob("*.py"))]
+
+
+@cache
+def _data() -> list[Path]:
+    return [path for path in PACKAGE.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc", ".typed")]
+
+
+def code(command: str) -> str:
+    """SHA-256 of all source files of a command: after an edit, what it was in the middle of must not be continued."""
+    found = "".join(f"{Path(path).name} {digest(Path(path))}\n" for path in sources(command))
+    return hashlib.sha256(found.encode()).hexdigest()
+
+
+def inputs(**files: Path | None) -> dict[str, str]:
+    """SHA-256 of each input file that is given, by its role."""
+    return {name: digest(path) for name, path in files.items() if path}
+
+
+def software() -> dict[str, str]:
+    """Versions of Python and of the packages that numbers depend on, and the commit of this program."""
+    packages = ("torch", "numpy", "h5py", "nltk")
+    return {"python": platform.python_version(), **{name: version(name) for name in packages}, "commit": commit()}
+
+
+def commit() -> str:
+    """The git commit that the package is run from, with `-dirty` where files differ; `unknown` outside of git."""
+    command = ["git", "-C", str(PACKAGE), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"

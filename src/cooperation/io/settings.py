@@ -1,0 +1,150 @@
+"""Settings are frozen dataclasses; their fields become flags, with help and default."""
+
+import argparse
+import math
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import field, fields
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from cooperation.io.files import InputError
+
+Settings = TypeVar("Settings")
+Value = TypeVar("Value")
+NAMES = {int: "a whole number", float: "a number", str: "a text"}
+# Seeds of every library fit into so many bits.
+SEEDS = 2**31
+
+
+def setting(default: Any, text: str, choices: tuple[str, ...] | None = None, **bounds: float) -> Any:
+    """A dataclass field with a default, a line of help (with its unit) and, where it has some, choices or bounds.
+
+    bounds: `at_least`, `at_most`, `above`, which `check_bounds` checks.
+    """
+    return field(default=default, metadata={"help": text, "choices": choices, "bounds": bounds})
+
+
+def check_bounds(settings: Any) -> None:
+    """Raise `InputError` where a field of a settings dataclass is out of its bounds."""
+    for entry in fields(settings):
+        value, bounds = getattr(settings, entry.name), entry.metadata.get("bounds")
+        if not bounds:
+            continue
+        outside = (
+            value < bounds.get("at_least", value)
+            or value > bounds.get("at_most", value)
+            or value <= bounds.get("above", -math.inf)
+        )
+        if outside or math.isnan(value):
+            allowed = " and ".join(f"{name.replace('_', ' ')} {bound:g}" for name, bound in bounds.items())
+            raise InputError(f"{entry.name}: {value} is out of bounds; choose a number {allowed}")
+
+
+def at_least(settings: Any, **least: float) -> None:
+    """Raise `InputError` where a field of a settings dataclass is smaller than stated; least: field → bound."""
+    for name, bound in least.items():
+        value = getattr(settings, name)
+        if not value >= bound:
+            raise InputError(f"{name}: {value} is too small; choose at least {bound:g}")
+
+
+def check_seed(value: int, name: str = "seed") -> None:
+    """Raise `InputError` for a number that is no seed."""
+    if not 0 <= value < SEEDS:
+        raise InputError(f"{name}: {value} is no seed; choose a whole number from 0 to {SEEDS - 1:,}")
+
+
+def flag(name: str) -> str:
+    """The flag of a field."""
+    return "--" + name.replace("_", "-")
+
+
+def add_flags(parser: argparse.ArgumentParser, kind: type[Any]) -> None:
+    """Add one flag for every field of a settings dataclass."""
+    group = parser.add_argument_group((kind.__doc__ or kind.__name__).splitlines()[0])
+    for entry in fields(kind):
+        text = f"{entry.metadata['help']} (default: {entry.default})"
+        group.add_argument(
+            flag(entry.name),
+            type=type(entry.default),
+            default=entry.default,
+            choices=entry.metadata.get("choices"),
+            metavar=None if entry.metadata.get("choices") else type(entry.default).__name__.upper(),
+            help=text.replace("%", "%%"),
+        )
+
+
+def described(kind: type[Any]) -> str:
+    """Every setting of a dataclass, with help, choices and default, as one text."""
+    lines = []
+    for entry in fields(kind):
+        if "help" in entry.metadata:
+            choices = f"; one of {', '.join(entry.metadata['choices'])}" if entry.metadata["choices"] else ""
+            lines.append(f"{entry.name}: {entry.metadata['help']}{choices} (default: {entry.default}).")
+    return " ".join(lines)
+
+
+def from_flags(kind: type[Settings], arguments: argparse.Namespace) -> Settings:
+    """Build a settings dataclass from parsed flags."""
+    return kind(**{entry.name: getattr(arguments, entry.name) for entry in fields(kind)})  # type: ignore[arg-type]
+
+
+def flags(settings: Any) -> list[str]:
+    """The flags of a command line that states all of the settings."""
+    return [word for entry in fields(settings) for word in (flag(entry.name), str(getattr(settings, entry.name)))]
+
+
+def checked(kind: type[Settings], given: Any, place: str, fixed: Mapping[str, Any] = MappingProxyType({})) -> Settings:
+    """Build a settings dataclass from a mapping of a config file.
+
+    place: its key there, such as `training.dialog`. fixed: values of the fields that the file must not set. Raises
+    `InputError` that names the key and the choices for an unknown key or choice, a wrong type or a value out of bounds.
+    """
+    entries = {entry.name: entry for entry in fields(kind)}  # type: ignore[arg-type]
+    values: dict[str, Any] = {}
+    for key, value in mapping(given, place).items():
+        known(key, [name for name in entries if name not in fixed], f"{place}.{key}")
+        default: Any = entries[key].default
+        wanted = type(default)
+        # A whole number is as good as a number, and no other setting than it: 8 is 8.0.
+        fits = wanted is float and type(value) is int and value.bit_length() < sys.float_info.max_exp
+        values[key] = float(value) if fits else value
+        if type(values[key]) is not wanted or (wanted is float and not math.isfinite(values[key])):
+            raise InputError(f"{place}.{key}: {value!r} is not {NAMES[wanted]}; the default is {default!r}")
+        if entries[key].metadata.get("choices"):
+            known(value, entries[key].metadata["choices"], f"{place}.{key}")
+    try:
+        return kind(**values, **fixed)
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from error
+
+
+def mapping(given: Any, place: str) -> Mapping[str, Any]:
+    """Return a part of a config file that must have keys; raises `InputError` that names `place` where it has none."""
+    if not isinstance(given, Mapping):
+        raise InputError(f"{place}: {given!r} has no keys; write `key: value` lines under it, or {{}}")
+    return given
+
+
+def known(name: Any, choices: Iterable[str], place: str) -> None:
+    """Raise `InputError` that names `place` and the choices for a name that is none of them."""
+    choices = list(choices)
+    if name not in choices:
+        remedy = (
+            f"choose from {', '.join(map(str, choices))}" if choices else "leave it out, nothing can be given there"
+        )
+        raise InputError(f"{place}: unknown {name!r}; {remedy}")
+
+
+def names_in(given: Any, kind: type[Value], place: str, example: str) -> tuple[Value, ...]:
+    """Check that a part of a config file is a list that is not empty and names nothing twice.
+
+    example: what the message shows of such a list.
+    """
+    if not isinstance(given, list) or not given or not all(type(one) is kind for one in given):
+        what = {int: "whole numbers", float: "numbers", str: "texts"}[kind]
+        raise InputError(f"{place}: {given!r} is not a list of one or more {what}; write for example {example}")
+    if len(set(given)) < len(given):
+        raise InputError(f"{place}: {given!r} names something twice; leave one out")
+    return tuple(given)

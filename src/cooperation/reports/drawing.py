@@ -1,0 +1,39 @@
+"""What all figures share: styles, and how they are written."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cooperation.io.files import InputError, written_whole
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colours, which the colour-blind can distinguish; lines differ in markers and dashes, too.
+STYLES: list[dict[str, Any]] = [
+    {"color": "#000000", "marker": "o", "linestyle": "-"},
+    {"color": "#0072B2", "marker": "s", "linestyle": "--"},
+    {"color": "#D55E00", "marker": "^", "linestyle": "-."},
+    {"color": "#009E73", "marker": "D", "linestyle": ":"},
+    {"color": "#AA4499", "marker": "v", "linestyle": (0, (5, 1, 1, 1, 1, 1))},
+]
+RC: Any = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "svg.hashsalt": "cooperation",
+    "pdf.fonttype": 42,
+}
+
+
+def save(figure: "Figure", path: Path) -> None:
+    """Write a figure as .pdf, .svg or .png; the same figure gives the same bytes.
+
+    Raises `InputError` for another ending, and where the file cannot be written.
+    """
+    import matplotlib as mpl  # noqa: PLC0415
+
+    undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}, ".png": {}}
+    if path.suffix not in undated:
+        raise InputError(f"{path}: unknown ending; choose .pdf, .svg or .png")
+    with mpl.rc_context(RC), written_whole(path) as temporary:
+        figure.savefig(temporary, dpi=200, metadata=undated[path.suffix])

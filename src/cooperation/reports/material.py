@@ -1,0 +1,44 @@
+"""What the report's figures and its page are made of."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+from PIL import Image
+
+from cooperation.config.experiment import Experiment, Game, ManualGame
+from cooperation.evaluation.results import Result
+from cooperation.game.vocabulary import Vocabulary
+from cooperation.reports.needed import path_of
+from cooperation.reports.paper import Figure
+
+
+@dataclass(frozen=True)
+class Material:
+    """What was read and computed once.
+
+    folder: of the data set's results. results: those whose attributes and transcripts the page shows. manual: those of
+    the manual interventions under the first reading. pictures: of their dialogs, by image id, where they were found.
+    lines: the figures of `paper/figures.csv`, by name. summary: the table of `statistics.summarise`. diagnostics: that
+    of `diagnostics.diagnose`. size: queries × candidates and training seeds, in words.
+    """
+
+    experiment: Experiment
+    folder: Path
+    vocabulary: Vocabulary
+    results: Mapping[Game, Result]
+    manual: Mapping[ManualGame, Result]
+    pictures: Mapping[int, Image.Image]
+    lines: Mapping[str, Figure]
+    summary: pd.DataFrame
+    diagnostics: pd.DataFrame
+    size: str
+
+    def path(self, game: Game | ManualGame) -> Path:
+        """Where a game's result is."""
+        return path_of(game, self.folder)
+
+    def manual_game(self, figure: str) -> ManualGame:
+        """The manual intervention of a figure."""
+        return next(game for game in self.manual if game.figure == figure)

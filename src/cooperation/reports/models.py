@@ -1,0 +1,113 @@
+"""All models side by side: how they were trained, and what their bots made of the game."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+
+from cooperation.reports.bootstrap import Doubles, interval
+from cooperation.reports.diagnostics import NOISE, TALKS
+from cooperation.reports.paper import reading_heading
+from cooperation.reports.statistics import Resampled
+from cooperation.reports.table import Block, Cell, Column, Table, number_cell
+
+COLUMNS = ("dataset", "model", "regime", "training", "reading", "quantity", "row", "round", "value", "low", "high")
+"""Columns of `compare_models`' table.
+
+training: the settings in which it differs from other models of its regime. quantity: `mpr`, in percent, or `gap`, in
+percentage points. row: who talks, or the channel.
+"""
+ROUNDS = (0, 10)
+"""After which the MPR is given; the gap is that after the last of them."""
+
+
+def compare_models(resampled: Resampled) -> pd.DataFrame:
+    """MPR of the bots' own and of the human dialog, and gaps by channel, of every model and reading; see `COLUMNS`."""
+    lines = [
+        {**training, "reading": reading, **line}
+        for training in _trainings(resampled)
+        for reading in resampled.readings
+        for line in _lines(resampled, training["model"], reading)
+    ]
+    return pd.DataFrame(lines, columns=list(COLUMNS)).assign(dataset=resampled.dataset)
+
+
+def _trainings(resampled: Resampled) -> list[dict[str, str]]:
+    """Of each model: its name, its regime, and the settings in which it differs from others of its regime, in words."""
+    settings: dict[str, dict[str, Any]] = {}
+    for score in resampled.scores:
+        settings.setdefault(score.model, json.loads(score.training))
+    found = []
+    for model, own in settings.items():
+        others = [other for other in settings.values() if other.get("regime") == own.get("regime")]
+        differing = [key for key in own if key != "seed" and any(other.get(key) != own[key] for other in others)]
+        training = ", ".join(f"{key} {_short(own[key])}" for key in differing)
+        found.append({"model": model, "regime": own.get("regime", ""), "training": training})
+    return found
+
+
+def _short(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _lines(resampled: Resampled, model: str, reading: str) -> Iterator[dict[str, Any]]:
+    for row in ("bots", "people"):
+        mpr = resampled.mpr(model, reading, TALKS[row])
+        if mpr is not None:
+            for after in ROUNDS:
+                yield _line("mpr", row, after, mpr[:, after])
+    for channel, condition in NOISE.items():
+        gap = resampled.gap(model, reading, condition)
+        if gap is not None:
+            yield _line("gap", channel, ROUNDS[-1], gap[:, ROUNDS[-1]])
+
+
+def _line(quantity: str, row: str, after: int, drawn: Doubles) -> dict[str, Any]:
+    """drawn: [1 + resamples], the plain value first."""
+    low, high = interval(drawn[1:])
+    place = {"quantity": quantity, "row": row, "round": after}
+    return place | {"value": float(drawn[0]), "low": float(low), "high": float(high)}
+
+
+def models_table(models: pd.DataFrame, size: str) -> Table:
+    """The table of `compare_models`: a block a reading, a row a model. size: queries × candidates, in words."""
+    quantities = list(dict.fromkeys(zip(models["quantity"], models["row"], models["round"], strict=True)))
+    columns = [Column("Model", "text"), Column("Regime", "text"), Column("Training", "text")]
+    columns += [Column(_title(*quantity)) for quantity in quantities]
+    blocks = tuple(
+        Block(reading_heading(str(reading)), tuple(columns), _rows(lines, quantities))
+        for reading, lines in models.groupby("reading", sort=False)
+    )
+    caption = (
+        "MPR [%] when bots or people talk, and the gap [points] at round 10 when a channel is noise or random words,"
+        " with 95 % intervals. Training: where models of the same regime differ."
+    )
+    return Table(
+        name="models",
+        title="Models",
+        blocks=blocks,
+        frame=models,
+        dataset=str(models["dataset"].iloc[0]),
+        caption=caption,
+        size=size,
+    )
+
+
+def _title(quantity: str, row: str, after: int) -> str:
+    if quantity == "gap":
+        return f"Gap, {row}"
+    return f"{row.capitalize()} talk, " + ("caption alone" if after == 0 else f"round {after}")
+
+
+def _rows(lines: pd.DataFrame, quantities: Sequence[tuple[str, str, int]]) -> tuple[tuple[Cell, ...], ...]:
+    """A row a model of one reading."""
+    rows = []
+    for model, own in lines.groupby("model", sort=False):
+        found = {
+            (line["quantity"], line["row"], line["round"]): number_cell(line["value"], line["low"], line["high"])
+            for line in own.to_dict("records")
+        }
+        words = (str(model), *(own[name].iloc[0] or "–" for name in ("regime", "training")))
+        rows.append((*map(Cell, words), *(found.get(quantity, Cell("–")) for quantity in quantities)))
+    return tuple(rows)

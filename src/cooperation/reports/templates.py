@@ -1,0 +1,18 @@
+"""The templates of the HTML pages, with all text escaped."""
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from cooperation.reports.paper import number, signed
+
+
+def environment() -> Environment:
+    """The templates of this folder.
+
+    table.html.j2 is a page of one table, page.html.j2 the page of all. Both include macros.html.j2, page.css and
+    sort.js. (Workflow rules take the files named in the source as a command's inputs.)
+    """
+    loader = PackageLoader("cooperation.reports", "")
+    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    made.filters["number"] = number
+    made.filters["signed"] = signed
+    return made
