@@ -20,20 +20,20 @@ from torch import Tensor, nn
 from cooperation.bots.building import build
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
 from cooperation.bots.player import TOKEN_LIMIT, AnswererPlayer, QuestionerPlayer
+from cooperation.bots.training import Trainer
 from cooperation.bots.training_data import TrainingData, training_data
 from cooperation.bots.updates import DialogUpdates, RoundUpdates
 from cooperation.config.training import Sizes, Training
 from cooperation.data.store import Dialogs
 from cooperation.evaluation.ranking import Ranker
 from cooperation.game.facts import FORMATS
-from cooperation.game.match import Batch, Match, Perturbation, Rank, Script
+from cooperation.game.match import Batch, Game, Match, Perturbation, Rank, Script
 from cooperation.game.messages import ROUNDS, Floats, Rows, clean
 from cooperation.game.place import Context
 from cooperation.game.vocabulary import UNKNOWN, Vocabulary
 
 LENGTHS = {"captions": (12, 40), "questions": (5.5, 20), "answers": (3, 20)}
 """Mean and greatest number of tokens."""
-CPU = torch.device("cpu")
 Build = Callable[[int, int, Sizes], tuple[QuestionerNetwork, AnswererNetwork]]
 
 
@@ -47,8 +47,7 @@ class Size:
     """How much of everything; the paper's, where it says.
 
     words, features, sizes: of the bots; train, val: dialogs of the splits; learnt: dialogs an update; played, guesses:
-    together; pictures, pixels: a batch of VGG-16's; texts: dialogs that are tokenised; growth: the smallest number of
-    dialogs that is doubled.
+    together; pictures, pixels: a batch of VGG-16's; texts: dialogs that are tokenised.
     """
 
     words: int = 9000
@@ -64,10 +63,9 @@ class Size:
     texts: int = 2000
     turns: int = 3
     resamples: int = 10_000
-    growth: int = 128
 
 
-SMALL = Size(60, 16, Sizes(8, 12, 2), 600, 48, 8, 8, 200, 2, 64, 20, 1, 200, 4)
+SMALL = Size(60, 16, Sizes(8, 12, 2), 600, 48, 8, 8, 200, 2, 64, 20, 1, 200)
 """To try the programs."""
 
 
@@ -118,11 +116,10 @@ class Chatter(nn.Linear):
         super().__init__(generator.in_features, generator.out_features)
         self.load_state_dict(generator.state_dict())
         self.words, self.chance, self.said = words, np.random.default_rng(0), 0
-        lengths = 1 + self.chance.poisson(mean - 1, 100_000)
-        # How many of those messages that have so many words have no more; none has more than a bot may say.
-        self.ending = [(lengths == said).sum() / max((lengths >= said).sum(), 1) for said in range(TOKEN_LIMIT - 1)] + [
-            1.0
-        ]
+        # None has more words than a bot may say, and one has as many.
+        lengths = np.append(np.minimum(1 + self.chance.poisson(mean - 1, 100_000), TOKEN_LIMIT - 1), TOKEN_LIMIT - 1)
+        # The share of the messages with so many words that have no more.
+        self.ending = [(lengths == said).sum() / (lengths >= said).sum() for said in range(TOKEN_LIMIT)]
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Scores [..., vocabulary] of hidden states [..., hidden], the drawn word's the greatest."""
@@ -165,10 +162,6 @@ class Sample:
         questioner, answerer = (copy.deepcopy(bot).to(device) for bot in (self.questioner, self.answerer))
         return replace(self, questioner=questioner, answerer=answerer)
 
-    def __getitem__(self, rows: slice) -> "Sample":
-        """Some of the dialogs."""
-        return replace(self, dialogs=self.dialogs[rows], images=self.images[rows])
-
     def batches(self) -> list[TrainingData]:
         """The dialogs as the bots learn from them, update by update."""
         device = self.questioner.embedding.weight.device
@@ -177,8 +170,7 @@ class Sample:
 
     def updates(self, training: Training) -> DialogUpdates | RoundUpdates:
         """What trains the bots."""
-        kind = {"dialog": DialogUpdates, "round": RoundUpdates}[training.regime]
-        return kind(self.questioner, self.answerer, training)
+        return Trainer(self.questioner, self.answerer, training).updates
 
     def ranker(self) -> Ranker:
         """What ranks the questioner's guesses among the images."""
@@ -190,9 +182,12 @@ class Sample:
         reads = FORMATS["marked"](self.words)
         players = QuestionerPlayer(self.questioner, self.words, reads), AnswererPlayer(self.answerer, self.words, reads)
         batch = Batch(self.dialogs.image_ids, self.dialogs.captions, self.images)
-        script, context = script or Script.silent(len(self.dialogs)), Context(1, self.words)
-        rank = rank or (lambda guesses: np.zeros(len(guesses)))
-        return Match(*players, batch, script, Perturbation(), context, rank)
+        rules = script or Script.silent(len(self.dialogs)), Perturbation(), Context(1, self.words)
+        return Match(*players, batch, *rules, rank or (lambda guesses: np.zeros(len(guesses))))
+
+    def play(self, script: Script | None = None, rank: Rank | None = None) -> Game:
+        """Such a match to its end."""
+        return self.match(script, rank).finish()
 
     def flop(self, captions: Rows, questions: Rows, answers: Rows, guesses: int) -> int:
         """Least operations of games [dialogs, rounds] by lengths of what is said, EOS included: two a weight and token.

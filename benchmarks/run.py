@@ -1,9 +1,10 @@
-"""Measure the package; make bench, make scale and make precision, and gpu.sh, run this."""
+"""Measure the package; make bench, make scale, make precision and make gpu run this."""
 
 import argparse
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import bench
@@ -15,7 +16,7 @@ from made_up import SMALL, Size
 from tqdm import tqdm
 
 from cooperation.io.devices import keep_freed_memory
-from cooperation.io.files import write_text
+from cooperation.io.writing import write_text
 
 PAGES = {"bench": "docs/benchmarks.md", "scale": "docs/scale.md", "precision": "docs/precision.md"}
 
@@ -26,51 +27,45 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("program", choices=[*PAGES, "gpu"])
     parser.add_argument("--small", action="store_true", help="tiny sizes, to try bench, scale or gpu")
     parser.add_argument("--out", type=Path, help="files to write, without ending (default: in reports)")
-    parser.add_argument("--folder", type=Path, help="where scale writes 10 GB for the time being (default: TMPDIR)")
-    parser.add_argument("--data", type=Path, default=Path("data/miniature"), help="folder of precision's data set")
     parser.add_argument("--seeds", type=int, default=5, help="precision's trainings of each kind")
     given = parser.parse_args(words)
     size = SMALL if given.small else Size()
     keep_freed_memory()
-    programs = {
-        "bench": lambda: bench.measure(size),
-        "scale": lambda: scale.measure(size, given.folder),
-        "precision": lambda: precision(given.data, given.seeds),
-    }
     if given.program == "gpu":
         bench.measure_gpu(size)
-    else:
-        write(
-            given.program,
-            given.out or Path(PAGES[given.program].replace("docs", "reports")),
-            *programs[given.program](),
-        )
+        return
+    programs = {
+        "bench": partial(bench.measure, size),
+        "scale": partial(scale.measure, size),
+        "precision": partial(precision, given.seeds),
+    }
+    write(given.program, given.out or Path("reports", Path(PAGES[given.program]).name), *programs[given.program]())
 
 
-def write(program: str, out: Path, rows: pd.DataFrame, machine: str, *tables: str) -> None:
+def write(program: str, out: Path, rows: pd.DataFrame, machine: str, *tables: pd.DataFrame) -> None:
     """Write the rows, and the committed page with these tables in place of its own."""
     text = rows.to_csv(index=False, float_format="%.6g", lineterminator="\n")
     write_text(out.with_suffix(".csv"), f"# {machine}\n{text}")
     page = (commands.ROOT / PAGES[program]).read_text()
     page = re.sub("^Made by .*", lambda _: f"Made by `make {program}` on {machine}.", page, flags=re.MULTILINE)
-    following = iter(tables)
+    following = (table.to_markdown(index=False, floatfmt=".2f") for table in tables)
     page = re.sub(r"^(\|.*\n)+", lambda _: next(following) + "\n", page, flags=re.MULTILINE)
     write_text(out.with_suffix(".md"), page)
 
 
-def precision(data: Path, seeds: int) -> tuple[pd.DataFrame, str, str]:
+def precision(seeds: int) -> tuple[pd.DataFrame, str, pd.DataFrame]:
     """Train bots in float32 and bfloat16 on the miniature, which must be made, and let them play.
 
     Returns a row a condition and training, what they depend on, and a table for people.
     """
     asked, rows = commands.experiment("miniature"), []
     for seed in tqdm(range(1, seeds + 1), unit="seed"):
-        for name in ("float32", "bfloat16"):
+        for name in timing.PRECISIONS:
             training = replace(asked.training("miniature", "dialog", seed), precision=name)
-            found = commands.mpr(data, asked.data.sizes, training)
+            found = commands.mpr(Path("data/miniature"), asked.data.sizes, training)
             rows += [(condition, name, seed, mpr) for condition, mpr in found.items()]
     frame = pd.DataFrame(rows, columns=["condition", "precision", "seed", "mpr"])
-    return frame, timing.machine(), by_seed(frame).to_markdown(index=False, floatfmt=".2f")
+    return frame, timing.machine(), by_seed(frame)
 
 
 def by_seed(found: pd.DataFrame) -> pd.DataFrame:

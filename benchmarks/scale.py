@@ -13,8 +13,9 @@ import pandas as pd
 import timing
 import torch
 import works
-from commands import Ran, experiment, log, run_all
+from commands import Ran, experiment, run_all
 from made_up import Sample, Size
+from timing import log
 
 from cooperation.config.conditions import Condition
 from cooperation.config.experiment import Experiment
@@ -30,42 +31,37 @@ HOURS = "hours, 2 cores", "hours, 8 cores", "hours, 1 GPU"
 HEADERS = "rule", "jobs", *HOURS, "peak memory, GiB", "disk, GB", "time on 2 cores is"
 
 
-def measure(size: Size, folder: Path | None) -> tuple[pd.DataFrame, str, str, str, str]:
-    """Measure all: a row a rule, what they depend on, and three tables for people; folder: of temporary files."""
+def measure(size: Size) -> tuple[pd.DataFrame, str, pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Measure all: a row a rule, what they depend on, and three tables for people."""
     asked = experiment("visdial_0.9")
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+    with tempfile.TemporaryDirectory() as scratch:
         ran = run_all(Path(scratch), size, asked)
-    gemm, rates = timing.gemm_rate(torch.float32), {}
+    (gemm, shown), rates = timing.gemm_rates(), {}
     for work in works.works(size):
         if work.precision == torch.float32:
             # The first run warms up. Of several works of a name the last is what the workflow does at full size.
             work.run()
             rates[work.name] = timing.seconds(work.run) / work.count
             log(f"{work.name}, {work.setting}: {1 / rates[work.name]:,.1f} {work.unit}/s")
-    rows = costs(ran, rates, gemm, asked, size)
+    rows = costs(ran, rates, gemm["float32"], asked, size)
     memory = [(name, peak / 2**30) for name, peak in ran.memory.items()]
-    return (
-        rows,
-        f"{timing.machine()}, matrix products (GEMM) at {gemm / 1e9:.0f} GFLOP/s in float32",
-        rows.to_markdown(index=False, headers=HEADERS, floatfmt=".2f"),
-        growth(size).to_markdown(index=False, floatfmt=("", "", "", ".2f", ".0f", ".2f")),
-        pd.DataFrame(memory, columns=["command", "peak memory, GiB"]).to_markdown(index=False, floatfmt=".2f"),
-    )
+    peaks = pd.DataFrame(memory, columns=["command", "peak memory, GiB"])
+    return rows, f"{timing.machine()}; {shown}", rows.set_axis(HEADERS, axis="columns"), growth(size), peaks
 
 
 def growth(size: Size) -> pd.DataFrame:
     """Seconds and memory of training, playing and ranking once, twice and four times as many dialogs."""
     rows, first = [], {}
     for times in (1, 2, 4):
-        played, ranked = times * size.growth, times * size.val // 16
+        played, ranked = times * 2 * size.learnt, times * size.val // 16
         for what, work in {
             "training": works.learning(Sample.of(size, played), Training()),
             "playing": next(works.playing(size, played)),
             "ranking": works.ranking(size, ranked, ranked),
         }.items():
-            seconds, memory = timing.seconds_and_memory(work.once or work.run)
-            rows.append((what, times, work.count, seconds, memory / 2**20, seconds / first.setdefault(what, seconds)))
-            log(f"{what} {work.count:,} dialogs: {seconds:.1f} s, {memory / 2**20:.0f} MiB")
+            seconds, memory = timing.seconds_and_memory(work.run)
+            rows.append((what, times, work.count, seconds, memory >> 20, seconds / first.setdefault(what, seconds)))
+            log(f"{what} {work.count:,} dialogs: {seconds:.1f} s, {memory >> 20} MiB")
     return pd.DataFrame(rows, columns=["what", "times", "dialogs", "seconds", "MiB", "seconds, × the first"])
 
 

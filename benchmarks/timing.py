@@ -7,6 +7,7 @@ that large matrix products (GEMM) reached meanwhile.
 import ctypes
 import os
 import platform
+import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -20,6 +21,12 @@ FORGET_PEAK = Path("/proc/self/clear_refs")
 GEMM = 2048
 """Rows and columns of the matrices whose product measures the machine."""
 GEMM_FLOP = 2 * GEMM**3
+PRECISIONS = ("float32", "bfloat16")
+
+
+def log(text: str) -> None:
+    """Say what is going on."""
+    print(f"{time.strftime('%H:%M:%S')} {text}", flush=True)
 
 
 def seconds(run: Run) -> float:
@@ -49,17 +56,19 @@ def gemm(precision: torch.dtype, device: torch.device | str = "cpu") -> Run:
     return lambda: left @ right
 
 
-def gemm_rate(precision: torch.dtype, device: torch.device | str = "cpu") -> float:
-    """FLOP/s of matrix products by themselves."""
-    return GEMM_FLOP / median(take_turns({"": gemm(precision, device)}, 9)[""])
+def gemm_rates(device: torch.device | str = "cpu") -> tuple[dict[str, float], str]:
+    """FLOP/s of matrix products by themselves, by precision, and the same in words."""
+    runs = {name: gemm(getattr(torch, name), device) for name in PRECISIONS}
+    rates = {name: GEMM_FLOP / median(taken) for name, taken in take_turns(runs, 9).items()}
+    shown = ", ".join(f"{rate / 1e9:,.0f} GFLOP/s in {name}" for name, rate in rates.items())
+    return rates, f"matrix products (GEMM) of {GEMM} × {GEMM}: {shown}"
 
 
 def memory(which: str, process: int | str = "self") -> int:
     """Bytes that a process has now (VmRSS) or had at most (VmHWM); 0 where it has ended, or the system is not Linux."""
     with suppress(OSError):
-        for line in Path(f"/proc/{process}/status").read_text().splitlines():
-            if line.startswith(which + ":"):
-                return int(line.split()[1]) * 1024
+        found = re.search(rf"{which}:\s*(\d+)", Path(f"/proc/{process}/status").read_text())
+        return int(found[1]) * 1024 if found else 0
     return 0
 
 
@@ -77,7 +86,7 @@ def seconds_and_memory(run: Run) -> tuple[float, int]:
 def machine() -> str:
     """What all rates depend on."""
     info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    processor = next((line.split(": ")[1] for line in lines if line.startswith("model name")), platform.processor())
+    found = re.search(r"model name\s*: (.*)", info.read_text()) if info.exists() else None
     threads = f"{torch.get_num_threads()} threads" if torch.get_num_threads() > 1 else "one thread"
+    processor = found[1] if found else platform.processor()
     return f"{processor}, {os.cpu_count()} cores, {threads}, torch {torch.__version__}"

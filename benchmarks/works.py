@@ -4,7 +4,7 @@ import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import made_up
@@ -15,12 +15,12 @@ from nltk.tokenize import NLTKWordTokenizer
 from timing import Run
 
 from cooperation.config.training import Training
-from cooperation.data.archives import picture_names, read_member
+from cooperation.data.archives import find_pictures
 from cooperation.data.pictures import decode
 from cooperation.data.tokeniser import tokenise, tokenise_question
 from cooperation.data.vgg import PREPROCESSINGS, untrained
 from cooperation.evaluation.ranking import Ranker, plain_ranks
-from cooperation.game.match import Game, Perturbation, Script
+from cooperation.game.match import Perturbation, Script
 from cooperation.game.messages import Floats, Rows
 
 PICTURE = 2 * (15_346_630_656 + 25_088 * 4096 + 4096 * 4096)
@@ -32,7 +32,6 @@ class Work:
     """One thing to measure: `run` makes `count` of `unit` in `flop` operations; 0 where none are counted.
 
     references: what takes turns with it, and how many of the unit that makes. precision: of its matrix products.
-    once: what must be done before, once for many runs; its memory counts, its time does not.
     """
 
     name: str
@@ -43,7 +42,6 @@ class Work:
     references: Mapping[str, tuple[Run, int]] = field(default_factory=dict)
     unit: str = "dialogs"
     precision: torch.dtype = torch.float32
-    once: Run | None = None
 
 
 def works(size: Size) -> Iterator[Work]:
@@ -91,18 +89,12 @@ def training(size: Size) -> Iterator[Work]:
 def playing(size: Size, count: int) -> Iterator[Work]:
     """Ten rounds, greedily, and the last five of them, as of a condition that starts late."""
     sample = Sample.of(size, count).chatting()
-    game = sample.match().finish()
-    flop = sample.flop(
-        *(said.lengths for said in (game.caption_heard, game.question_said, game.answer_said)), guesses=11
-    )
-    one = Sample.of(size, 1, build_plain).chatting()
-    plain = {"stock LSTM, one dialog and word at a time": (lambda: one.match().finish(), 1)}
-
-    def whole() -> Game:
-        return sample.match().finish()
-
-    yield Work("playing", f"batches of {count}, greedy, ten rounds, no ranking", count, whole, flop, plain)
-    late = partial(Work, "playing from round 6", count=count, references={"all ten rounds": (whole, count)})
+    game = sample.play()
+    said = game.caption_heard.lengths, game.question_said.lengths, game.answer_said.lengths
+    plain = {"stock LSTM, one dialog and word at a time": (Sample.of(size, 1, build_plain).chatting().play, 1)}
+    setting, flop = f"batches of {count}, greedy, ten rounds, no ranking", sample.flop(*said, guesses=11)
+    yield Work("playing", setting, count, sample.play, flop, plain)
+    late = partial(Work, "playing from round 6", count=count, references={"all ten rounds": (sample.play, count)})
     match = sample.match()
     match.open()
     for _ in range(5):
@@ -110,7 +102,7 @@ def playing(size: Size, count: int) -> Iterator[Work]:
     yield late("in the baseline's process", run=lambda: match.fork(Perturbation(start=6)).finish())
     first = slice(5)
     script = Script(game.question_said[:, first], game.answer_said[:, first], game.ranks[:, :6])
-    yield late("in another, which reads the baseline's first five", run=lambda: sample.match(script).finish())
+    yield late("in another, which reads the baseline's first five", run=partial(sample.play, script))
 
 
 def ranks_by_matrix(guesses: Floats, candidates: Floats, truth: Rows) -> torch.Tensor:
@@ -126,30 +118,23 @@ def ranking(size: Size, count: int, candidates: int) -> Work:
     """One round's guesses of so many dialogs, ranked among all candidates."""
     pool = made_up.features(candidates, size.features)
     guesses, basis = made_up.guesses(count, pool, size.sizes.hidden + 1)
-    truth, ranker = np.arange(count), Ranker(pool, guess_basis=basis)
-    mpr = 100 * (1 - (ranker.rank(guesses, truth).mean() + 0.5) / candidates)
-    few = max(count // 1000, 1)
+    truth, few, prepare = np.arange(count), max(count // 1000, 1), partial(Ranker, pool, guess_basis=basis)
+    mean = prepare().rank(guesses, truth).mean()
+    setting = f"a round, {count:,} × {candidates:,}, MPR {100 * (1 - (mean + 0.5) / candidates):.1f}"
+    # Prepared once, in the first run, so that its memory counts and its time does not.
+    ranker = cache(prepare)
     alone = partial(plain_ranks, guesses[:few], pool, truth[:few])
-    matrix = partial(ranks_by_matrix, guesses, pool, truth)
-    references = {"one guess at a time, all distances in float64": (alone, few)}
+    plain = {"one guess at a time, all distances in float64": (alone, few)}
     if count == candidates:
-        references["matrix of distances, argsort, float32"] = (matrix, count)
-    return Work(
-        "ranking",
-        f"a round, {count:,} × {candidates:,}, MPR {mpr:.1f}",
-        count,
-        lambda: ranker.rank(guesses, truth),
-        # Distances of all guesses to all candidates, by one matrix product.
-        2 * count * candidates * size.features,
-        references,
-        once=lambda: Ranker(pool, guess_basis=basis).rank(guesses, truth),
-    )
+        plain["matrix of distances, argsort, float32"] = partial(ranks_by_matrix, guesses, pool, truth), count
+    # Distances of all guesses to all candidates, by one matrix product.
+    flop = 2 * count * candidates * size.features
+    return Work("ranking", setting, count, lambda: ranker().rank(guesses, truth), flop, plain)
 
 
 def extraction(size: Size) -> Work:
     """VGG-16 on pictures that are in memory."""
-    network, _ = untrained(1)
-    batch = torch.randn(size.pictures, 3, size.pixels, size.pixels)
+    (network, _), batch = untrained(1), torch.randn(size.pictures, 3, size.pixels, size.pixels)
     run = torch.inference_mode()(lambda count: network(batch[:count]))
     setting = f"batches of {size.pictures}, VGG-16 to fc7, {size.pixels} × {size.pixels}"
     flop = size.pictures * PICTURE if size.pixels == 224 else 0
@@ -163,11 +148,11 @@ def pictures(size: Size) -> Iterator[Work]:
         archive, folder = Path(scratch) / "train2014.zip", Path(scratch) / "train2014"
         made_up.write_pictures(archive, size.pictures)
         zipfile.ZipFile(archive).extractall(scratch)
-        names = {place: list(picture_names(place).values()) for place in (archive, folder)}
+        there = {place: find_pictures([place]).values() for place in (archive, folder)}
 
         def read(place: Path) -> None:
-            for name in names[place]:
-                PREPROCESSINGS["torchvision"](decode(read_member(place, name), name))
+            for picture in there[place]:
+                PREPROCESSINGS["torchvision"](decode(picture.read(), str(picture)))
 
         setting = "one process, JPEGs of 640 × 480 from a zip archive, prepared for VGG-16"
         plain = {"from a folder": (partial(read, folder), size.pictures)}

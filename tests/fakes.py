@@ -1,6 +1,9 @@
-"""Made-up results for the tests of statistics, tables, figures and the page."""
+"""Made-up results for the tests of statistics, tables, figures and the page; all of a data set belong together."""
 
 import json
+import tempfile
+from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +11,10 @@ import yaml
 
 from cooperation.config.conditions import read_condition
 from cooperation.config.experiment import read
+from cooperation.config.interventions import read_interventions
+from cooperation.config.made import said_by_dialogs, said_by_features
+from cooperation.data.identities import identity_of_dialogs
+from cooperation.data.store import Dialogs, write_dialogs
 from cooperation.evaluation.results import Result, write_result
 from cooperation.game.interventions import CHANNELS
 from cooperation.game.messages import Messages
@@ -20,6 +27,8 @@ from cooperation.reports.scores import Scores
 from cooperation.reports.statistics import resample, summarise
 
 ROOT = Path(__file__).parent.parent
+PAPERS = read_interventions(str(ROOT / "paper" / "interventions.csv"))
+WORLDS = read_interventions(str(ROOT / "workflow" / "interventions.csv"))
 WORDS = ("a", "red", "cube", "yes", "no", "what", "<script>alert(1)</script>", "UNK")
 DIALOG = [
     "none",
@@ -36,6 +45,7 @@ DIALOG = [
     "question-from1-p1",
     "answer-from1-p1",
 ]
+VOCABULARY = Vocabulary.of(WORDS)
 STANDS_FOR = {"dialog": ("dialog",), "round": ("round",)}
 ROUND = ["none", "negation-from1", "negation-from2", "negation-from4", "negation-from6", "negation-from8"]
 
@@ -55,6 +65,43 @@ def condition_of(name):
     return read_condition({**given, "channel": "answer" if channel == "negation" else channel, "kind": kind}, name)
 
 
+@cache
+def shipped():
+    return read(yaml.safe_load((ROOT / "config.yaml").read_text()))
+
+
+def write_data(path, vocabulary=VOCABULARY, dataset="miniature", counts=None):
+    """The dialogs that made-up results are about: a hundred candidates, as the shipped settings encode them."""
+    turns = Messages(np.ones((100, 10, 1), np.int32), np.ones((100, 10), np.int32))
+    dialogs = Dialogs(np.arange(100) * 3 + 5, Messages.of([[1]] * 100), turns, turns)
+    about = {**said_by_dialogs(shipped().datasets[dataset]), "files": "{}"}
+    write_dialogs(path, vocabulary, {"val": dialogs}, {**about, **(counts or {})})
+    return path
+
+
+@cache
+def made_of(dataset="miniature"):
+    """What made-up results of a data set say of their dialogs and images."""
+    with tempfile.TemporaryDirectory() as folder:
+        dialogs = identity_of_dialogs(write_data(Path(folder, "dialogs.h5"), dataset=dataset))
+    return dialogs.only("vocabulary", "val dialogs") | {"features": "small (0123)", "val images": "100 images (4567)"}
+
+
+def about(dataset, model, seed):
+    """What results of a data set and model of the shipped settings say of how they came to be."""
+    experiment = shipped()
+    if dataset not in experiment.datasets or model not in experiment.models:
+        return {}
+    data = experiment.datasets[dataset]
+    said = {
+        "training": asdict(experiment.training(dataset, model, seed)),
+        "sizes": asdict(data.sizes),
+        "dialogs": said_by_dialogs(data),
+        "features": {"extractor": "VGG-16", **said_by_features(data)},
+    }
+    return {name: json.dumps(settings) for name, settings in said.items()}
+
+
 def made_result(ranks, model="dialog", seed=1, reading="written", condition="none", heard=None, **attributes):
     """A result with these ranks [dialogs, 11] in which every message is `a red cube EOS`."""
     dialogs = len(ranks)
@@ -64,7 +111,9 @@ def made_result(ranks, model="dialog", seed=1, reading="written", condition="non
     zeros = np.zeros(11, np.int64)
     names = {"dataset": "miniature", "model": model, "seed": seed, "reading": reading, "condition": condition}
     names["game_seed"] = 1
-    features = {"features": json.dumps({"extractor": "VGG-16", "weights": "seeded, untrained"})}
+    given = about(attributes.get("dataset", "miniature"), model, seed)
+    own = {"bots": f"{model}, seed {seed} (89ab)", "training": model}
+    identity = {"identity": json.dumps({**made_of(), **own})}
     said = {"caption_said": captions, "question_said": turns, "answer_said": turns}
     heard = {"caption_heard": captions, "question_heard": turns, "answer_heard": turns} | (heard or {})
     settings = {"settings": json.dumps(condition_of(condition).settings)}
@@ -75,7 +124,7 @@ def made_result(ranks, model="dialog", seed=1, reading="written", condition="non
         zeros + 3,
         **said,
         **heard,
-        attributes=names | features | settings | {"candidates": 100} | attributes,
+        attributes=names | given | identity | settings | {"candidates": 100, "val_dialogs": 100} | attributes,
     )
 
 
@@ -122,7 +171,8 @@ def made_material(config=None, played=None, **changes):
         },
         "manual": {},
         "pictures": {},
-        "lines": read_figures(ROOT / "paper" / "figures.csv"),
+        "lines": read_figures(ROOT / "paper" / "figures.csv", PAPERS),
+        "scores": resampled.scores,
         "summary": summarise(resampled),
         "diagnostics": diagnose(resampled, {}),
         "size": resampled.size,

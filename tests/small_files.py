@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 from PIL import Image
 
-from cooperation.data.store import identity_of_dialogs, identity_of_features
+from cooperation.data.identities import identity_of_dialogs, identity_of_features
 
 QUESTIONS = ["is it red", "what color is the man's shirt", "is he smiling"]
 ANSWERS = ["yes", "no", "he's not", "Yes, it is", "can't tell", *(f"option {number}" for number in range(100))]

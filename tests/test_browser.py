@@ -8,7 +8,7 @@ import subprocess
 from dataclasses import dataclass
 
 import pytest
-from fakes import ROOT, STANDS_FOR, made_material, made_resampled
+from fakes import PAPERS, ROOT, STANDS_FOR, made_material, made_resampled
 
 from cooperation.reports.claims import all_evidence, check, claims_table, read_claims
 from cooperation.reports.drawing import save
@@ -76,14 +76,16 @@ def requests(log):
 
 @pytest.fixture(scope="module")
 def claims():
-    evidence = all_evidence(made_resampled(50), read_published(PAPER / "published.csv"), {}, [])
-    verdicts = check(read_claims(PAPER / "claims.csv"), evidence, STANDS_FOR, ["written", "released"], "miniature")
+    evidence = all_evidence(made_resampled(50), PAPERS, read_published(PAPER / "published.csv", PAPERS), {}, [])
+    verdicts = check(
+        read_claims(PAPER / "claims.csv", PAPERS), evidence, STANDS_FOR, ["written", "released"], "miniature"
+    )
     return claims_table(verdicts, "miniature", "")
 
 
 @pytest.fixture(scope="module")
 def page(claims, tmp_path_factory):
-    material, published = made_material(), read_published(PAPER / "published.csv")
+    material, published = made_material(), read_published(PAPER / "published.csv", PAPERS)
     tables = [paper_table(published, material.summary, number, STANDS_FOR) for number in (1, 2)]
     figure = tmp_path_factory.mktemp("figures") / "figure_1a.svg"
     save(rounds.draw(material, "1a"), figure)

@@ -1,13 +1,15 @@
+import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from fakes import STANDS_FOR, made_resampled, made_result, made_scores
+from fakes import PAPERS, STANDS_FOR, made_resampled, made_result, made_scores
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from cooperation.config.conditions import Condition
 from cooperation.io.files import InputError
 from cooperation.reports.claims import (
     CLAIMS,
@@ -26,12 +28,12 @@ from cooperation.reports.quantities import ALL_QUANTITIES, chosen, estimate, par
 from cooperation.reports.statistics import resample
 
 PAPER = Path(__file__).parents[1] / "paper"
-PUBLISHED = read_published(PAPER / "published.csv")
+PUBLISHED = read_published(PAPER / "published.csv", PAPERS)
 
 
 @pytest.fixture(scope="module")
 def claims():
-    return read_claims(PAPER / "claims.csv")
+    return read_claims(PAPER / "claims.csv", PAPERS)
 
 
 def published_evidence():
@@ -199,11 +201,13 @@ def test_what_was_not_played_is_named(claims):
 def test_evidence_is_the_mean_over_seeds():
     flat = np.zeros((2, 11))
     evidence = resample([made_scores(flat + 3 * seed, seed=seed) for seed in (1, 2)], 20).games
-    assert evidence["dialog", "written", "none"] == pytest.approx(np.full((21, 11), 95.0), abs=1e-4)
+    assert evidence["dialog", "written", Condition()] == pytest.approx(np.full((21, 11), 95.0), abs=1e-4)
 
 
 def test_every_game_claim_finds_its_conditions(claims):
-    verdicts = check(claims, made_resampled(50).games, STANDS_FOR, ["written", "released"], "miniature")
+    verdicts = check(
+        claims, made_resampled(50).labelled(PAPERS.conditions), STANDS_FOR, ["written", "released"], "miniature"
+    )
     played = verdicts[verdicts["model"].isin(["dialog", "round"])]
     assert not played["reason"].str.startswith("not played").any()
     assert (played["low"] <= played["high"]).all()
@@ -234,22 +238,23 @@ def test_a_typo_in_the_claims_is_refused(column, value, message, tmp_path):
     claims.loc[0, column] = value
     claims.to_csv(tmp_path / "claims.csv", index=False)
     with pytest.raises(InputError, match=message):
-        read_claims(tmp_path / "claims.csv")
+        read_claims(tmp_path / "claims.csv", PAPERS)
 
 
 def test_evidence_is_of_games_cells_dialogs_and_single_dialogs():
     """Under every reading, but for single dialogs, which have one."""
     ranks = np.arange(22.0).reshape(2, 11)
-    manual = made_result(ranks, condition="figure_2", reading="released", title="T")
-    found = all_evidence(made_resampled(20), PUBLISHED, {"train_exactly_yes_no": 0.25}, [manual])
+    changes = {"settings": json.dumps({"dialog": 7, "caption": "a red cube"})}
+    manual = made_result(ranks, condition="figure_2", reading="released", title="T", **changes)
+    found = all_evidence(made_resampled(20), PAPERS, PUBLISHED, {"train_exactly_yes_no": 0.25}, [manual])
     assert {key[0] for key in found} == {"dialog", "round", "paper", "dialogs", "manual"}
     for reading in ("written", "released"):
         assert found["dialogs", reading, "train-exactly"].tolist() == [[25], [25]]
         assert found["paper", reading, "gap-Questions"][:, 10].tolist() == [3, 3]
         assert found["dialog", reading, "none"].shape == (21, 11)
     # A result counts the candidates that are nearer, the paper from 1.
-    assert found["manual", "released", "figure_2-changed"].tolist() == [(ranks[1] + 1).tolist()] * 2
-    assert ("manual", "written", "figure_2-changed") not in found
+    assert found["manual", "released", "figure_2-caption-changed"].tolist() == [(ranks[1] + 1).tolist()] * 2
+    assert ("manual", "written", "figure_2-caption-changed") not in found
 
 
 def test_verdicts_are_shown(claims):

@@ -18,8 +18,9 @@ from cooperation.cli import COMMANDS, main
 from cooperation.commands.play import read_chosen
 from cooperation.config.conditions import Condition, Playing, read_condition
 from cooperation.config.training import Training
-from cooperation.io.files import InputError, write_text, written_whole
+from cooperation.io.files import InputError
 from cooperation.io.settings import add_flags, flags, from_flags, setting
+from cooperation.io.writing import write_text, written_whole
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,15 @@ def test_every_command_has_help(name, monkeypatch, capsys):
     assert stop.value.code == 0
     assert "options:" in capsys.readouterr().out
     assert import_module(f"cooperation.commands.{name}").__doc__
+
+
+def test_the_help_lists_every_command(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["cooperation", "--help"])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 0
+    listed = " ".join(capsys.readouterr().out.split())
+    assert all(summary in listed for summary in COMMANDS.values())
 
 
 def run(*words, **options):

@@ -11,7 +11,7 @@ import yaml
 
 import cooperation
 from cooperation.config.conditions import Condition, conditions_help, read_condition
-from cooperation.config.experiment import PAPER, Game, check_given, read, read_dataset
+from cooperation.config.experiment import CONTROLS, PAPER, Game, check_given, read, read_dataset
 from cooperation.config.preparation import Normalisation
 from cooperation.config.training import Sizes, Training
 from cooperation.game.interventions import CHANNELS, kinds
@@ -62,7 +62,7 @@ def test_which_conditions_need_the_baseline(settings, needed):
 
 
 def test_a_condition_that_sets_the_facts_is_played_under_the_first_reading():
-    experiment = read(changed((*D, "new"), {"facts": "bare"}))
+    experiment = read(changed((*D, "new"), {"facts": "plain"}))
     played = [(game.condition, game.reading) for game in experiment.games("miniature") if game.model == "dialog"]
     assert [reading for name, reading in played if name == "new"] == ["written"]
     assert [reading for name, reading in played if name == "none"] == ["written", "released"]
@@ -355,7 +355,7 @@ def test_what_is_not_the_files_to_set_is_no_choice():
 
 def test_manual_files_count_where_they_are_played(tmp_path, monkeypatch):
     config = changed(("conditions", "dialog"), None)
-    for path in (*PAPER, "workflow/controls.csv"):
+    for path in (*PAPER, *CONTROLS):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).touch()
     monkeypatch.chdir(tmp_path)
@@ -366,7 +366,7 @@ def test_manual_files_count_where_they_are_played(tmp_path, monkeypatch):
 
 
 def test_what_is_made_of_a_users_files_is_enough(tmp_path, monkeypatch):
-    for path in (*PAPER, "workflow/controls.csv", "data/genuine/dialogs.h5"):
+    for path in (*PAPER, *CONTROLS, "data/genuine/dialogs.h5"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).touch()
     monkeypatch.chdir(tmp_path)
@@ -378,7 +378,7 @@ def test_what_is_made_of_a_users_files_is_enough(tmp_path, monkeypatch):
 
 
 def test_a_users_copy_of_a_download_must_be_there_until_it_was_checked(tmp_path, monkeypatch):
-    for path in (*PAPER, "workflow/controls.csv"):
+    for path in (*PAPER, *CONTROLS):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).touch()
     monkeypatch.chdir(tmp_path)
@@ -415,7 +415,9 @@ NO_RULE_MAKES = {
     "paper/published.csv": "git checkout -- paper/published.csv",
     "paper/claims.csv": "git checkout -- paper/claims.csv",
     "paper/figures.csv": "git checkout -- paper/figures.csv",
+    "paper/interventions.csv": "git checkout -- paper/interventions.csv",
     "workflow/controls.csv": "git checkout -- workflow/controls.csv",
+    "workflow/interventions.csv": "git checkout -- workflow/interventions.csv",
     "paper/manual/miniature/figure_4.yaml": "or correct datasets.miniature.manual",
     "./dialogs.json": "or give its path as datasets.genuine.dialogs.dialogs",
 }
@@ -492,7 +494,7 @@ def test_an_old_spelling_of_a_condition_is_refused_with_the_new_one(old, new):
     with pytest.raises(InputError) as error:
         read(changed((*D, "x"), given))
     # Key after key as they were given.
-    assert str(error.value) == f"conditions.dialog.x: {old} is now written {new}"
+    assert str(error.value).partition("; other kinds")[0] == f"conditions.dialog.x: {old} is now written {new}"
     read_condition(yaml.safe_load(new), "here")
 
 
@@ -549,7 +551,7 @@ def test_a_condition_can_be_read_back_from_what_it_says_of_itself(channel, kind)
 def test_a_condition_that_is_half_said_is_refused(channel):
     with pytest.raises(InputError, match=f"channel: {channel}, but no kind"):
         Condition(channel)
-    with pytest.raises(InputError, match=f"here: no channel for the kind noise; choose from {', '.join(CHANNELS)}"):
+    with pytest.raises(InputError, match="here: no channel for the kind noise; choose from image"):
         condition(kind="noise")
 
 
@@ -590,3 +592,22 @@ def test_help_says_all_kinds_and_their_parameters():
         assert f"{name} ({', '.join(kind.channels)}): {kind.__doc__}." in text
     assert text.count("p: probability that") == 3
     assert "start: first round that is perturbed" in text
+
+
+def test_a_misspelt_key_is_named_where_there_is_no_channel():
+    with pytest.raises(InputError, match=r"here\.chanel: unknown 'chanel'; choose from channel, kind"):
+        condition(chanel="question", kind="typos")
+
+
+def test_a_kind_of_other_channels_says_which():
+    with pytest.raises(
+        InputError, match=r"here\.kind: 'negate' is for answer alone; for the caption choose from drop, replace"
+    ):
+        condition(channel="caption", kind="negate")
+
+
+def test_a_variant_that_differs_in_nothing_is_refused():
+    models = {**SHIPPED["models"], "w10": {"regime": "dialog", "image_weight": 10}}
+    conditions = {**SHIPPED["conditions"], "w10": {"none": {}}}
+    with pytest.raises(InputError, match=r"models\.w10: trained as 'dialog' is on miniature; let it differ"):
+        read({**SHIPPED, "models": models, "conditions": conditions})

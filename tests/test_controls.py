@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from fakes import made_result, made_scores
+from fakes import WORLDS, made_result, made_scores
 
 from cooperation.commands import confirm as command
 from cooperation.commands import controls as controls_command
@@ -29,6 +29,7 @@ from cooperation.reports.controls import (
 from cooperation.reports.scores import Scores
 
 SHIPPED = Path(__file__).parents[1] / "workflow" / "controls.csv"
+LABELS = SHIPPED.with_name("interventions.csv")
 NONE = float("nan")
 
 
@@ -66,7 +67,7 @@ def scores(dataset="w", gap=20):
 
 
 def compared(expected, played, resamples=100):
-    return compare(expected, resample_worlds(played, resamples, 0))
+    return compare(expected, WORLDS, resample_worlds(played, resamples, 0))
 
 
 def test_each_world_by_itself():
@@ -126,7 +127,16 @@ def confirm(tmp_path):
     def words(*lines):
         expected = tmp_path / "expected.csv"
         expected.write_text("\n".join([",".join(EXPECTED), *(f"nothing,{line}" for line in lines), ""]))
-        files = ["--config", tmp_path / "config.yaml", "--results", results, "--expected", expected]
+        files = [
+            "--config",
+            tmp_path / "config.yaml",
+            "--results",
+            results,
+            "--expected",
+            expected,
+            "--interventions",
+            LABELS,
+        ]
         return [str(word) for word in (*files, "--resamples", "20")]
 
     return words
@@ -208,7 +218,8 @@ def oracles():
 def test_the_oracles_score_what_they_must(oracles):
     expected = read_expected(SHIPPED)
     expected = expected[expected["world"] == "scripted"]
-    assert set(" ".join(expected["conditions"]).split()) == set(ORACLE_CONDITIONS)
+    labels = set(" ".join(expected["conditions"]).split())
+    assert {WORLDS.conditions[label] for label in labels} == set(ORACLE_CONDITIONS.values())
     played = [Scores.of(Path(name), result) for name, result in oracles.items()]
     assert failures(compared(expected, played)) == []
 

@@ -1,9 +1,9 @@
 """The statistics of the dialogs: what is counted, what is unknown, and the paper's own numbers beside."""
 
 import re
-from pathlib import Path
 
 import pytest
+from fakes import PAPERS, ROOT
 from small_files import authors_arrays, document, write_authors_files, write_json
 
 from cooperation.cli import main
@@ -12,7 +12,7 @@ from cooperation.io.hdf5 import read_attributes
 from cooperation.reports.claims import read_claims
 from cooperation.reports.corpus import STATISTICS, describe, statistics_table
 
-CLAIMS = read_claims(Path(__file__).parents[1] / "paper" / "claims.csv")
+CLAIMS = read_claims(ROOT / "paper" / "claims.csv", PAPERS)
 
 
 def run(monkeypatch, *words):

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import torch
 import yaml
-from fakes import ROOT, STANDS_FOR, made_config, made_result, made_summary
+from fakes import PAPERS, ROOT, STANDS_FOR, WORLDS, made_config, made_result, made_summary, write_data
 from small_files import (
     album,
     authors_arrays,
@@ -35,6 +35,7 @@ from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
 from cooperation.bots.training import Trainer
 from cooperation.cli import main
 from cooperation.commands.settings import read_settings
+from cooperation.config.interventions import read_interventions
 from cooperation.config.training import Sizes, Training
 from cooperation.data import archives, vgg
 from cooperation.data.archives import picture_names, read_member
@@ -69,6 +70,7 @@ from cooperation.reports.tables import compare
 
 CASES = 40
 """Damages of each kind of file: half are cut short, half are overwritten."""
+PUBLISHED = read_published(ROOT / "paper/published.csv", PAPERS)
 CPU = torch.device("cpu")
 VOCABULARY = Vocabulary.of(["a", "ä", "no", "red", "yes", "UNK"])
 SIZES = Sizes(embedding=3, hidden=4, layers=1)
@@ -128,19 +130,25 @@ def write_kinds(folder):
     images = {f"images_{split}": np.random.default_rng(2).random((3, 8), np.float32) for split in ("train", "val")}
     write_authors_files(folder, arrays, images)
     (folder / "paper").mkdir()
-    for name in ("claims.csv", "published.csv", "figures.csv"):
+    for name in ("claims.csv", "published.csv", "figures.csv", "interventions.csv"):
         shutil.copy(ROOT / "paper" / name, folder / "paper")
-    for name in ("workflow/controls.csv", "config.yaml", "paper/manual/miniature/figure_2.yaml"):
+    for name in (
+        "workflow/controls.csv",
+        "workflow/interventions.csv",
+        "config.yaml",
+        "paper/manual/miniature/figure_2.yaml",
+    ):
         shutil.copy(ROOT / name, folder)
     write_json(folder / "visdial.json", document("val"))
     write_reported(folder)
 
 
 def write_reported(folder):
-    """Settings and their results, and those of the scripted bots."""
+    """Settings, their results and the dialogs of these, and the results of the scripted bots."""
     conditions = {"none": {}, "caption-p1": {"channel": "caption", "kind": "replace"}}
     settings = made_config(readings=["written"], conditions={"dialog": conditions})
     (folder / "settings.yaml").write_text(yaml.safe_dump(settings))
+    write_data(folder / "reported.h5")
     for name in conditions:
         result = made_result(np.arange(33).reshape(3, 11), condition=name)
         write_result(folder / "results/miniature/dialog-seed1/written" / f"{name}.h5", result)
@@ -212,23 +220,27 @@ def authors_images(path):
 
 
 def claims(path):
-    found = read_claims(path)
+    found = read_claims(path, PAPERS)
     resampled = resample([Scores.of(path, made_result(np.arange(33).reshape(3, 11)))], 5)
-    evidence = all_evidence(resampled, read_published(ROOT / "paper/published.csv"), {"train_exactly_yes_no": 0.4}, [])
+    evidence = all_evidence(resampled, PAPERS, PUBLISHED, {"train_exactly_yes_no": 0.4}, [])
     check(found, evidence, STANDS_FOR, ["written"], "miniature")
     return found.to_numpy().tolist()
 
 
 def published(path):
-    found = read_published(path)
+    found = read_published(path, PAPERS)
     compare(found, made_summary(5), 2, STANDS_FOR)
     return found.to_numpy().tolist()
+
+
+def interventions(path):
+    return read_interventions(str(path)).conditions
 
 
 def controls(path):
     found = read_expected(path)
     if found.empty:
-        compare_worlds(found, {})
+        compare_worlds(found, WORLDS, {})
     return found.to_numpy().tolist()
 
 
@@ -252,8 +264,10 @@ UNGUARDED = {
     "visdial.json": visdial,
     "paper/claims.csv": claims,
     "paper/published.csv": published,
-    "paper/figures.csv": read_figures,
+    "paper/figures.csv": lambda path: read_figures(path, PAPERS),
+    "paper/interventions.csv": interventions,
     "controls.csv": controls,
+    "interventions.csv": interventions,
     "figure_2.yaml": read_manual,
     "config.yaml": read_settings,
     "settings.yaml": read_settings,
@@ -339,7 +353,7 @@ def test_what_the_machine_refuses_is_no_damage(good, monkeypatch, error, kind):
     for read, name in (
         (read_visdial, "visdial.zip"),
         (read_dialogs, "dialogs.h5"),
-        (lambda path, _: read_published(path), "paper/published.csv"),
+        (lambda path, _: read_published(path, PAPERS), "paper/published.csv"),
         (lambda path, _: load_checkpoint(path, CPU), "bots.safetensors"),
     ):
         with pytest.raises(kind) as caught:
@@ -398,8 +412,9 @@ def test_an_edited_result_is_noticed(good, tmp_path, changed):
 
 
 BOTS = "--checkpoint {bots.safetensors} --dialogs {dialogs.h5} --features {features.h5}"
-REPORT = "report --config {settings.yaml} --results results/miniature --dialogs {dialogs.h5} --resamples 5 --out new"
-CONTROLS = "--config {settings.yaml} --results results --expected {controls.csv} --resamples 5"
+REPORT = "report --config {settings.yaml} --results results/miniature --dialogs {reported.h5} --resamples 5 --out new"
+EXPECTED = "--expected {controls.csv} --interventions {interventions.csv}"
+CONTROLS = f"--config {{settings.yaml}} --results results {EXPECTED} --resamples 5"
 # Each file in braces is damaged, one at a time, and so are those that a command reads without being told so.
 COMMANDS = {
     "train --dialogs {dialogs.h5} --features {features.h5} --hidden 4 --layers 1 --out new.safetensors": (),
@@ -414,6 +429,7 @@ COMMANDS = {
         "paper/claims.csv",
         "paper/published.csv",
         "paper/figures.csv",
+        "paper/interventions.csv",
         "results/miniature/dialog-seed1/written/none.h5",
     ),
     f"controls {CONTROLS} --out new.md": ("results/scripted/none.h5",),

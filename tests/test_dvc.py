@@ -139,17 +139,15 @@ def test_metrics_and_plots_compare_versions(second):
     second.dvc("plots", "diff", "v1", "--out", str(folder))
     page = (folder / "index.html").read_text()
     assert "mean percentile rank" in page
-    for name in ("answer-from5-p0.8", "v1", "workspace"):
+    for name in ("answered", "v1", "workspace"):
         assert f'"{name}"' in page
 
 
 def test_an_experiment_with_a_changed_setting(second):
-    said = second.dvc(
-        "exp", "run", "--name", "later", "--set-param", "config.yaml:conditions.dialog.image-from5.start=9"
-    )
+    said = second.dvc("exp", "run", "--name", "later", "--set-param", "config.yaml:conditions.dialog.answered.start=9")
     assert re.findall(r"localrule (train|encode|extract|play\w*):", said) == ["play_dialog"]
     [changed] = json.loads(second.dvc("exp", "diff", "v2", "later", "--json"))["metrics"].values()
-    assert all(name.startswith("dialog.written.image-from5.") for name in changed)
+    assert all(name.startswith("dialog.written.answered.") for name in changed)
     second.git("checkout", "--quiet", "--force", "v2")
     second.dvc("checkout", "--force")
 

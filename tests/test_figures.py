@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from fakes import ROOT, all_results, made_config, made_material
+from fakes import PAPERS, ROOT, all_results, made_config, made_material
 
 from cooperation.config.experiment import read
 from cooperation.io.files import InputError
@@ -13,8 +13,8 @@ from cooperation.reports.drawing import STYLES, save
 from cooperation.reports.figures import rounds, why
 from cooperation.reports.paper import read_figures
 
-FIGURES = read_figures(ROOT / "paper" / "figures.csv")
-LABELS = {name: {line.condition: line.label for line in figure.lines} for name, figure in FIGURES.items()}
+FIGURES = read_figures(ROOT / "paper" / "figures.csv", PAPERS)
+LABELS = {name: {line.condition.text: line.label for line in figure.lines} for name, figure in FIGURES.items()}
 
 
 @pytest.fixture(scope="module")
@@ -58,9 +58,9 @@ def check_panel(axes, material, name, model, reading):
     summary, labels = material.summary, LABELS[name]
     lines = {line.get_label(): line for line in axes.get_lines()}
     assert list(lines) == list(labels.values())
-    for condition, label in labels.items():
+    for settings, label in labels.items():
         rows = summary[
-            (summary["model"] == model) & (summary["reading"] == reading) & (summary["condition"] == condition)
+            (summary["model"] == model) & (summary["reading"] == reading) & (summary["settings"] == settings)
         ]
         assert lines[label].get_xdata().tolist() == list(range(1, 11))
         assert lines[label].get_ydata().tolist() == rows["mpr"].tolist()[1:]

@@ -30,8 +30,9 @@ from cooperation.data.vgg import trained
 from cooperation.evaluation.manual import read_manual
 from cooperation.evaluation.results import read_result, write_result
 from cooperation.game.vocabulary import Vocabulary
-from cooperation.io.files import InputError, write_text, written_whole
+from cooperation.io.files import InputError
 from cooperation.io.hdf5 import created
+from cooperation.io.writing import write_text, written_whole
 from cooperation.reports.controls import read_expected
 from cooperation.reports.drawing import save
 
@@ -257,7 +258,7 @@ def test_a_full_quota_says_so_when_the_file_is_closed(tmp_path, monkeypatch):
     ("place", "said"),
     [
         ("file/x.md", r"file/x\.md: .*; a file stands where a folder should"),
-        ("folder", r"folder: is a directory; a folder stands where the file should"),
+        ("folder", r"folder: a folder, not a file; give a name in it"),
         ("x" * 300 + ".md", r"x\.md: file name too long; choose a shorter name"),
     ],
 )

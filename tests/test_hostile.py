@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 import torch
 import yaml
-from fakes import made_config, made_material, made_result
+from fakes import made_config, made_material, made_result, write_data
 from project import ROOT, Project, lacking
 from reduced import CONFIG
 from safetensors.torch import save_file
@@ -33,6 +33,7 @@ from cooperation.config.experiment import Game, ManualGame
 from cooperation.config.preparation import Encoding
 from cooperation.data.archives import picture_names, read_json_text, read_member
 from cooperation.data.encoding import encode
+from cooperation.data.identities import identity_of_dialogs
 from cooperation.data.pictures import decode
 from cooperation.data.readers.authors import read_data, read_params
 from cooperation.data.readers.visdial import read_visdial
@@ -49,7 +50,8 @@ from cooperation.evaluation.manual import parse_manual, read_manual
 from cooperation.evaluation.results import read_result, write_result
 from cooperation.evaluation.transcripts import as_text
 from cooperation.game.messages import Messages
-from cooperation.io.files import InputError, written_whole
+from cooperation.io.files import InputError
+from cooperation.io.writing import written_whole
 from cooperation.reports.drawing import save
 from cooperation.reports.figures import manual as manual_figure
 from cooperation.reports.page import Contents, render
@@ -537,9 +539,6 @@ def folder(tmp_path_factory):
     conditions = {"none": {}, "caption-p1": {"channel": "caption", "kind": "replace"}}
     settings = made_config(readings=["written"], conditions={"dialog": conditions})
     (place / "config.yaml").write_text(yaml.safe_dump(settings))
-    for condition in conditions:
-        result = made_result(np.arange(55).reshape(5, 11), condition=condition)
-        write_result(place / "results/dialog-seed1/written" / f"{condition}.h5", result)
     (place / "paper").mkdir()
     for path in (ROOT / "paper").glob("*.csv"):
         shutil.copy(path, place / "paper")
@@ -548,7 +547,14 @@ def folder(tmp_path_factory):
         content["data"]["dialogs"][0]["caption"] = "a naïve 猫 sat"
         write_zip(place / f"{split}.zip", {"x.json": json.dumps(content)})
     read = {split: read_visdial(place / f"{split}.zip", split) for split in ("train", "val")}
-    write_dialogs(place / "dialogs.h5", *encode(read, Encoding(threshold=1)))
+    vocabulary, _, counts = encode(read, Encoding(threshold=1))
+    counted = {name: count for name, count in counts.items() if name.startswith(("train_", "val_"))}
+    made_of = identity_of_dialogs(write_data(place / "dialogs.h5", vocabulary, counts=counted)).made_of
+    for condition in conditions:
+        result = made_result(np.arange(55).reshape(5, 11), condition=condition)
+        identity = {"identity": json.dumps({**json.loads(result.attributes["identity"]), **made_of})}
+        path = place / "results/dialog-seed1/written" / f"{condition}.h5"
+        write_result(path, replace(result, attributes={**result.attributes, **identity}))
     return place
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 import yaml
-from fakes import STANDS_FOR, made_config, made_material, made_result, write_results
+from fakes import PAPERS, STANDS_FOR, made_config, made_material, made_result, write_data, write_results
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
@@ -24,6 +24,7 @@ from cooperation.commands import intervene, report
 from cooperation.config.experiment import ManualGame
 from cooperation.config.training import Sizes, Training
 from cooperation.data.store import Dialogs, Features, write_dialogs, write_features
+from cooperation.evaluation.identities import identity_of_intervention
 from cooperation.evaluation.manual import (
     RULES,
     Manual,
@@ -366,7 +367,7 @@ def files(folder):
 
 def test_from_the_command_line_to_a_drawing(folder, tmp_path, capsys):
     words = ["--image-id", 10, "--answer", "3=no", "--answer", "9=it is red", "--question", "2=what is it"]
-    command(intervene, *files(folder), *words, "--out", tmp_path / "out", "--dataset", "miniature")
+    command(intervene, *files(folder), *words, "--out", tmp_path / "out", "--dataset", "toys")
     assert "it is red" in capsys.readouterr().out
     assert [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.h5")] == ["out/written/manual.h5"]
     result = read_result(tmp_path / "out/written/manual.h5")
@@ -415,9 +416,11 @@ def test_the_report_draws_a_manual_intervention_with_or_without_its_picture(tmp_
     intervened = made_result(
         np.ones((2, 11)), condition="figure_2", settings='{"dialog": 5, "image": "noise"}', title="A title", text="Why"
     )
-    intervened = replace(intervened, image_ids=np.array([10, 10]))
+    described = identity_of_intervention(MANUAL / "miniature/figure_2.yaml").only("intervention")
+    made_of = {"identity": json.dumps({**json.loads(intervened.attributes["identity"]), **described})}
+    intervened = replace(intervened, image_ids=np.array([10, 10]), attributes={**intervened.attributes, **made_of})
     write_result(tmp_path / "results/manual/dialog-seed1/written/figure_2.h5", intervened)
-    write_dialogs(tmp_path / "dialogs.h5", VOCABULARY, {}, {})
+    write_data(tmp_path / "dialogs.h5")
     pictures = album(tmp_path / "val2014.zip", {10: jpeg(picture())}, "val")
     monkeypatch.chdir(MANUAL.parents[1])
     given = ["--config", tmp_path / "config.yaml", "--results", tmp_path / "results", "--resamples", 20]
@@ -457,8 +460,8 @@ def test_wrong_flags_are_one_line(folder, words, said):
 def test_the_claims_find_their_ranks(checkpoint):
     result = played(checkpoint, CAPTION)
     evidence = manual_evidence([result])
-    assert evidence["manual", "written", "figure_2-changed"].tolist() == [(result.ranks[1] + 1).tolist()] * 2
-    claims = read_claims(MANUAL.parent / "claims.csv")
+    assert evidence["manual", "written", "figure_2-caption-changed"].tolist() == [(result.ranks[1] + 1).tolist()] * 2
+    claims = read_claims(MANUAL.parent / "claims.csv", PAPERS)
     verdicts = check(claims, evidence, STANDS_FOR, ["written"], "visdial").set_index("claim")
     assert verdicts.loc["better-caption-before", "ours"] == result.ranks[0, 10] + 1
     assert verdicts.loc["better-caption-before", "verdict"] == "not reproduced"

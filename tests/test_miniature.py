@@ -12,7 +12,7 @@ from PIL import Image
 
 from cooperation.cli import main
 from cooperation.config.preparation import World
-from cooperation.data.archives import picture_names, read_member
+from cooperation.data.archives import made_up, picture_names, read_member
 from cooperation.data.miniature.language import GROUNDS, NOUNS, OPENINGS, order_topics, write_caption, write_dialog
 from cooperation.data.miniature.pictures import GROUND, SKY, draw_picture
 from cooperation.data.miniature.topics import TOPICS
@@ -35,6 +35,16 @@ NOTHING = {"caption": 0.0, "dialog": 0.0, "picture": 0.0}
 def written(folder, **settings):
     write_world(World(**settings), folder)
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def contents(folder, **settings):
+    """Archive → its members and what they hold, without its comment, which says all settings."""
+    write_world(World(**settings), folder)
+    found = {}
+    for path in folder.iterdir():
+        with zipfile.ZipFile(path) as archive:
+            found[path.name] = {name: archive.read(name) for name in archive.namelist()}
+    return found
 
 
 def read_json(folder, split):
@@ -104,10 +114,27 @@ def test_the_same_bytes_from_the_same_seed(tmp_path):
 
 def test_one_channel_changes_alone(tmp_path):
     settings = {"train": 12, "val": 5}
-    own, told = written(tmp_path / "a", **settings), written(tmp_path / "b", **settings, caption=0.0)
+    own, told = contents(tmp_path / "a", **settings), contents(tmp_path / "b", **settings, caption=0.0)
     assert {name for name in FILES if own[name] != told[name]} == {"visdial_0.9_train.zip", "visdial_0.9_val.zip"}
-    shown = written(tmp_path / "c", **settings, picture=0.0)
+    shown = contents(tmp_path / "c", **settings, picture=0.0)
     assert {name for name in FILES if own[name] != shown[name]} == {"train2014.zip", "val2014.zip"}
+
+
+def test_archives_say_which_world_they_are_of(tmp_path):
+    for number, settings in enumerate(({"train": 3, "val": 2}, {"train": 3, "val": 2, "caption": 0.5})):
+        write_world(World(**settings, pixels=32), tmp_path / str(number))
+    one, other = ([tmp_path / folder / name for name in FILES] for folder in "01")
+    assert made_up(one).startswith("miniature: seed 1, train 3, val 2, pixels 32, caption 1.0,")
+    assert "caption 0.5" in made_up(other)
+    with pytest.raises(InputError) as error:
+        made_up([one[0], other[1]])
+    for said in (one[0], other[1], "caption 1.0", "caption 0.5", "give archives that were made together"):
+        assert str(said) in str(error.value)
+    # Nor is anything said of files that others made, or unpacked.
+    with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
+        archive.writestr("a.jpg", b"")
+        archive.comment = b"made by somebody"
+    assert made_up([tmp_path / "other.zip", tmp_path]) == ""
 
 
 def talk(scenes, seed=1, wander=0.3):

@@ -32,7 +32,7 @@ def found():
         trained("w10", ranks(20.0, 9.0), "question-p1", **w10),
         # Not the paper's intervention in all rounds.
         trained("w10", ranks(20.0, 8.0), "answer-from5", **w10),
-        trained("round", ranks(40.0, 1.0), regime="round", epochs=9),
+        trained("round", ranks(40.0, 1.0), regime="round", image_weight=1.0, epochs=9),
     ]
     return compare_models(resample(scores, 50))
 
@@ -57,12 +57,13 @@ def test_every_model_reading_and_quantity_is_a_line(found):
     assert (found["low"] <= found["value"] + 1e-9).all()
 
 
-def test_a_model_is_told_by_what_differs_from_others_of_its_regime(found):
+def test_a_model_is_told_by_all_that_differs_from_others(found):
+    """But the weight of the image loss is none of bots that learn the image apart."""
     about = found[["model", "regime", "training"]].drop_duplicates().to_numpy().tolist()
     assert about == [
-        ["w10", "dialog", "image_weight 10"],
-        ["w0.1", "dialog", "image_weight 0.1"],
-        ["round", "round", ""],
+        ["w10", "dialog", "epochs 3, image_weight 10"],
+        ["w0.1", "dialog", "epochs 3, image_weight 0.1"],
+        ["round", "round", "epochs 9"],
     ]
 
 
@@ -75,14 +76,14 @@ def test_a_row_a_model(found):
     shown = [[cell.line(0) for cell in row] for row in block.rows]
     certain = [[text.split(" [")[0] for text in row] for row in shown]
     assert certain == [
-        ["w10", "dialog", "image_weight 10", "79.5", "94.5", "79.5", "97.5", "30.0", "4.0"],
-        ["w0.1", "dialog", "image_weight 0.1", "69.5", "74.5", "69.5", "84.5", "–", "–"],
-        ["round", "round", "–", "59.5", "98.5", "–", "–", "–", "–"],
+        ["w10", "dialog", "epochs 3, image_weight 10", "79.5", "94.5", "79.5", "97.5", "30.0", "4.0"],
+        ["w0.1", "dialog", "epochs 3, image_weight 0.1", "69.5", "74.5", "69.5", "84.5", "–", "–"],
+        ["round", "round", "epochs 9", "59.5", "98.5", "–", "–", "–", "–"],
     ]
     assert shown[0][3] == "79.5 [79.5, 79.5]"
 
 
 def test_results_that_do_not_say_how_their_bots_were_trained_are_shown_without():
-    table = models_table(compare_models(resample([made_scores(ranks(1.0, 1.0))], 20)), "9 queries.")
+    table = models_table(compare_models(resample([made_scores(ranks(1.0, 1.0), training="{}")], 20)), "9 queries.")
     assert [cell.text for cell in table.blocks[0].rows[0][:3]] == ["dialog", "–", "–"]
     assert "9 queries." in table.markdown()

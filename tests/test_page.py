@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fakes import (
+    PAPERS,
     ROOT,
     STANDS_FOR,
     WORDS,
@@ -59,7 +60,7 @@ class Page(HTMLParser):
 
 
 def paper_tables(material):
-    published = read_published(PAPER / "published.csv")
+    published = read_published(PAPER / "published.csv", PAPERS)
     found = [paper_table(published, material.summary, number, STANDS_FOR) for number in (1, 2)]
     return {table.name: table for table in found}
 
@@ -128,7 +129,7 @@ def test_the_page_states_what_was_run_and_where_numbers_come_from(text):
     for words in (
         "not expected to match the paper",
         "30 queries × 100 candidates, seed 1.",
-        "extractor: VGG-16; weights: seeded, untrained",
+        "extractor: VGG-16; preprocessing: small; weights: untrained, seed 1; normalisation: standardise",
         "2.14.1",
         "cooperation 0.1.0",
         "200\nbootstrap",
@@ -145,6 +146,27 @@ def test_the_three_seeds_are_printed(material):
     text = page_of(replace(material, experiment=read(config)))
     rows = dict(re.findall(r"<dt>(Seeds? of [^<]*)</dt>\s*<dd>([^<]*)</dd>", text))
     assert rows == {"Seeds of training": "4, 5", "Seed of the games": "6", "Seed of the bootstrap": "7"}
+
+
+def test_what_was_run_is_said_by_its_content(material):
+    rows = dict(re.findall(r"<dt>([^<]*)</dt>\s*<dd>([^<]*)</dd>", page_of(material)))
+    assert re.fullmatch(r"8 words \([0-9a-f]{12}\)", rows["Vocabulary"])
+    assert re.fullmatch(r"100 dialogs \([0-9a-f]{12}\)", rows["Dialogs played"])
+    assert rows["Bots, dialog, seed 1"] == "dialog, seed 1 (89ab)"
+    assert rows["Bots, round, seed 1"] == "round, seed 1 (89ab)"
+    assert not [name for name in rows if name.startswith("Other")]
+
+
+@pytest.mark.parametrize(("model", "condition"), [("dialog", "none"), ("round", "negation-from8")])
+def test_what_was_mixed_as_an_experiment_is_said_whichever_game_it_was_in(material, model, condition):
+    mixed = {"other_features": "features: small (01) against caffe (23)"}
+    scores = [
+        replace(score, others=mixed) if (score.model, score.condition) == (model, condition) else score
+        for score in material.scores
+    ]
+    rows = dict(re.findall(r"<dt>([^<]*)</dt>\s*<dd>([^<]*)</dd>", page_of(replace(material, scores=scores))))
+    assert rows[f"Other features than in the training, {model}, seed 1"] == mixed["other_features"]
+    assert sum(name.startswith("Other") for name in rows) == 1
 
 
 def test_the_diagnostics_have_a_section_with_a_described_figure(material):
@@ -183,7 +205,7 @@ def test_the_page_begins_with_how_many_claims_are_reproduced(material):
 
 
 def test_statistics_of_the_dialogs_have_a_section(material):
-    counted = describe_corpus({"train_kept": 5}, 8, read_claims(PAPER / "claims.csv"))
+    counted = describe_corpus({"train_kept": 5}, 8, read_claims(PAPER / "claims.csv", PAPERS))
     text = page_of(material, {"statistics": statistics_table(counted, "miniature")})
     page = Page(text)
     assert page.open == []
@@ -237,13 +259,13 @@ def test_every_transcript_counts_ranks_from_one_and_keeps_halves(material):
 def test_attributes_of_results_are_listed_by_model_and_the_dialog_is_one_models(material):
     ranks = np.arange(33.0).reshape(3, 11)
     results = {
-        game("none"): made_result(ranks, device="cpu", training='{"epochs": 10}'),
-        game("image-from1"): made_result(ranks, condition="image-from1", device="cpu", training='{"epochs": 10}'),
-        game("none", "round"): made_result(ranks, model="round", device="cpu", training='{"epochs": 5}'),
+        game("none"): made_result(ranks, device="cpu", inputs='{"checkpoint": "0a"}'),
+        game("image-from1"): made_result(ranks, condition="image-from1", device="cpu", inputs='{"checkpoint": "0a"}'),
+        game("none", "round"): made_result(ranks, model="round", device="cpu", inputs='{"checkpoint": "1b"}'),
     }
     text = page_of(replace(material, results=results))
-    rows = re.findall(r"<dt>(device|training[^<]*)</dt>\s*<dd>([^<]*)</dd>", text)
-    assert rows == [("device", "cpu"), ("training, dialog", "epochs: 10"), ("training, round", "epochs: 5")]
+    rows = re.findall(r"<dt>(device|inputs[^<]*)</dt>\s*<dd>([^<]*)</dd>", text)
+    assert rows == [("device", "cpu"), ("inputs, dialog", "checkpoint: 0a"), ("inputs, round", "checkpoint: 1b")]
     talks = text.split('id="dialogs"')[1]
     assert "image-from1" in talks
     assert "<code>results/miniature/dialog-seed1/written/image-from1.h5</code>" in talks

@@ -2,7 +2,9 @@ import csv
 from pathlib import Path
 
 import pytest
+from fakes import PAPERS
 
+from cooperation.config.conditions import Condition
 from cooperation.io.files import InputError
 from cooperation.reports.paper import dataset_note, family, read_columns, read_figures, read_published
 
@@ -10,7 +12,7 @@ PUBLISHED = Path(__file__).parents[1] / "paper" / "published.csv"
 
 
 def test_published_tables_have_every_printed_number():
-    published = read_published(PUBLISHED)
+    published = read_published(PUBLISHED, PAPERS)
     assert published.groupby("table").size().to_dict() == {1: 11 * 5, 2: 3 + 5 + 7 + 9 + 10}
 
 
@@ -27,7 +29,7 @@ def test_published_tables_have_every_printed_number():
     ],
 )
 def test_published_numbers_name_the_condition_that_ours_come_from(table, row, column, condition, number, value):
-    published = read_published(PUBLISHED)
+    published = read_published(PUBLISHED, PAPERS)
     (found,) = published[
         (published["table"] == table) & (published["row"] == row) & (published["column"] == column)
     ].to_dict("records")
@@ -37,7 +39,7 @@ def test_published_numbers_name_the_condition_that_ours_come_from(table, row, co
 
 
 def test_gaps_as_printed_follow_from_the_cells_but_for_the_answers():
-    published = read_published(PUBLISHED)
+    published = read_published(PUBLISHED, PAPERS)
     last = published[(published["table"] == 1) & (published["round"] == 10)]
     cells, gaps = (last[last["quantity"] == name].set_index("column")["value"] for name in ("mpr", "gap"))
     recomputed = (cells["None"] - cells).round(1)
@@ -48,16 +50,16 @@ def test_gaps_as_printed_follow_from_the_cells_but_for_the_answers():
 
 def test_published_refuses_other_files(tmp_path):
     with pytest.raises(InputError, match="no such file"):
-        read_published(tmp_path / "missing.csv")
+        read_published(tmp_path / "missing.csv", PAPERS)
     with pytest.raises(InputError, match="no column 'table'"):
         (tmp_path / "other.csv").write_text("a,b\n1,2\n")
-        read_published(tmp_path / "other.csv")
+        read_published(tmp_path / "other.csv", PAPERS)
     rows = list(csv.reader(PUBLISHED.open()))
     rows[1][-1] = "high"
     with (tmp_path / "typo.csv").open("w") as file:
         csv.writer(file).writerows(rows)
     with pytest.raises(InputError, match=r"typo\.csv: not a table of this kind \(could not convert.*high"):
-        read_published(tmp_path / "typo.csv")
+        read_published(tmp_path / "typo.csv", PAPERS)
 
 
 @pytest.mark.parametrize(
@@ -87,8 +89,8 @@ def test_note_only_where_numbers_cannot_match():
 
 
 def test_figures_start_with_the_baseline_and_name_each_other():
-    figures = read_figures(PUBLISHED.with_name("figures.csv"))
-    assert all(figure.lines[0].condition == "none" for figure in figures.values())
+    figures = read_figures(PUBLISHED.with_name("figures.csv"), PAPERS)
+    assert all(figure.lines[0].condition == Condition() for figure in figures.values())
     assert {name: figure.siblings for name, figure in figures.items()} == {"1a": ("1b",), "1b": ("1a",)}
     assert [line.label for line in figures["1b"].lines] == ["None", "Image", "Question", "Answer"]
     assert {line.model for figure in figures.values() for line in figure.lines} == {"dialog"}
@@ -99,4 +101,4 @@ def test_a_figure_needs_a_title(tmp_path):
     path = tmp_path / "figures.csv"
     path.write_text("figure,title,model,condition,label\n1a,T,dialog,none,None\n1b,,dialog,none,None\n")
     with pytest.raises(InputError, match=r"figures\.csv: Figure 1b has no title"):
-        read_figures(path)
+        read_figures(path, PAPERS)

@@ -1,8 +1,10 @@
 """Snakemake reruns a command when one of its source files changes, and no other; files carry where they come from."""
 
 import ast
+import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +17,7 @@ import numpy as np
 import pytest
 import torch
 import yaml
+from fakes import made_config, made_result, write_data
 from project import ROOT
 
 from cooperation.bots.building import build
@@ -27,7 +30,7 @@ from cooperation.evaluation.results import write_result
 from cooperation.game.messages import Messages
 from cooperation.game.vocabulary import Vocabulary
 from cooperation.io.files import digest
-from cooperation.io.provenance import PACKAGE, _imported, code, inputs, software, sources
+from cooperation.io.provenance import PACKAGE, _discovered, _imported, code, inputs, software, sources
 
 
 def names(command):
@@ -85,7 +88,7 @@ def test_modules_that_are_found_by_being_in_a_folder_are_sources():
     assert by_folder == {"commands", "interventions", "readers", "figures"}
     for file, found in places.items():
         if file.name != "cli.py":
-            assert found <= set(_imported(file))
+            assert found == set(_discovered(file))
 
 
 @pytest.mark.parametrize(
@@ -223,6 +226,103 @@ def authors(folder):
 def report(folder):
     (folder / "made.csv").write_text("round,mpr\n")
     return folder / "made.csv", ["carries: 'nothing: only dialogs, features, checkpoints and results"]
+
+
+RESULTS = Path("results/dialog-seed1/written")
+REPORT = "cooperation report --results results --dialogs dialogs.h5 --resamples 20 --out"
+
+
+@pytest.fixture
+def reported(tmp_path, monkeypatch, capsys):
+    """A report's folder, made of two results."""
+    conditions = {"none": {}, "caption-p1": {"channel": "caption", "kind": "replace"}}
+    settings = made_config(readings=["written"], conditions={"dialog": conditions})
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(settings))
+    for name in conditions:
+        write_result(tmp_path / RESULTS / f"{name}.h5", made_result(np.arange(55).reshape(5, 11), condition=name))
+    write_data(tmp_path / "dialogs.h5")
+    shutil.copytree(ROOT / "paper", tmp_path / "paper")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", [*REPORT.split(), "report"])
+    main()
+    capsys.readouterr()
+    return tmp_path / "report"
+
+
+def of_report(monkeypatch, capsys, path):
+    [(_, found)] = yaml.safe_load(said(monkeypatch, capsys, path)).items()
+    return found
+
+
+def test_a_file_of_a_report_is_as_written_or_edited_since(reported, monkeypatch, capsys):
+    paths = sorted(reported.iterdir())
+    assert {"manifest.json", "index.html", "claims.csv", "figure_1a.svg", "mpr.csv"} <= {path.name for path in paths}
+    for path in paths:
+        assert of_report(monkeypatch, capsys, path)["report"] == "as written"
+        if path.name == "manifest.json":
+            continue
+        raw = path.read_bytes()
+        path.write_bytes(raw[:-2] + bytes([raw[-2] ^ 1]) + raw[-1:])
+        assert of_report(monkeypatch, capsys, path)["report"] == "edited since"
+        path.write_bytes(raw)
+
+
+def test_an_edited_manifest_is_noticed_and_says_nothing_of_others(reported, monkeypatch, capsys):
+    manifest = reported / "manifest.json"
+    found = json.loads(manifest.read_text())
+    (reported / "claims.csv").write_text("mine")
+    found["products"]["claims.csv"] = digest(reported / "claims.csv")
+    manifest.write_text(json.dumps(found))
+    assert of_report(monkeypatch, capsys, manifest)["report"] == "edited since"
+    with pytest.raises(SystemExit):
+        said(monkeypatch, capsys, reported / "claims.csv")
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "manifest.json: edited since the report was made" in error
+    for damage in ("{", "[]", "{}", '{"sha256": "a", "products": 3}'):
+        manifest.write_text(damage)
+        with pytest.raises(SystemExit):
+            said(monkeypatch, capsys, manifest)
+        assert "manifest.json: damaged or not a report's" in capsys.readouterr().err
+
+
+def test_a_report_says_what_it_was_made_of_and_no_time_path_or_commit(reported, monkeypatch, capsys):
+    found = of_report(monkeypatch, capsys, reported / "table_1.csv")
+    assert found["data"]["vocabulary"].startswith("8 words (")
+    assert found["data"]["candidates"] == "100"
+    assert found["bots"] == {"dialog, seed 1": "dialog, seed 1 (89ab)"}
+    assert set(found["results"]) == {"dialog-seed1/written/none.h5", "dialog-seed1/written/caption-p1.h5"}
+    assert found["paper"]["paper/claims.csv"] == digest(ROOT / "paper/claims.csv")
+    settings = found["settings"]
+    seeds = {"seeds": [1], "game_seed": 1, "bootstrap_seed": 0, "resamples": 20, "readings": ["written"]}
+    assert {name: settings[name] for name in seeds} == seeds
+    assert settings["models"]["dialog"]["epochs"] == 10
+    assert settings["conditions"]["dialog"]["caption-p1"]["kind"] == "replace"
+    text = (reported / "manifest.json").read_text()
+    assert f"{reported.parent}" not in text
+    assert software()["commit"] not in text
+    # Made again, elsewhere and later, it is the same.
+    monkeypatch.setattr("sys.argv", [*REPORT.split(), "elsewhere"])
+    main()
+    assert (reported.parent / "elsewhere/manifest.json").read_text() == text
+
+
+def test_the_manifest_of_another_result_is_another(reported, monkeypatch, capsys):
+    before = of_report(monkeypatch, capsys, reported / "mpr.csv")
+    write_result(reported.parent / RESULTS / "none.h5", made_result(np.arange(55).reshape(5, 11)[::-1]))
+    monkeypatch.setattr("sys.argv", [*REPORT.split(), "report", "--resamples", "30"])
+    main()
+    capsys.readouterr()
+    after = of_report(monkeypatch, capsys, reported / "mpr.csv")
+    differing = {name for name in before["results"] if before["results"][name] != after["results"][name]}
+    assert differing == {"dialog-seed1/written/none.h5"}
+    assert after["settings"]["resamples"] == 30
+
+
+def test_what_lies_beside_a_report_is_not_taken_for_its_own(reported, monkeypatch, capsys):
+    (reported / "notes.csv").write_text("mine")
+    found = of_report(monkeypatch, capsys, reported / "notes.csv")
+    assert found["report"] == "manifest.json does not name it, so it is not of the report in this folder"
 
 
 def said(monkeypatch, capsys, *words):

@@ -13,23 +13,20 @@ import pytest
 import yaml
 from fakes import (
     ROOT,
-    WORDS,
     all_results,
     made_config,
     made_result,
+    write_data,
     write_results,
 )
 from test_page import Page
 
 from cooperation.cli import main
 from cooperation.config.experiment import read
-from cooperation.data.store import write_dialogs
 from cooperation.evaluation.results import write_result
-from cooperation.game.vocabulary import Vocabulary
 from cooperation.reports.products import products
 
 PAPER = ROOT / "paper"
-VOCABULARY = Vocabulary.of(WORDS)
 
 
 @pytest.fixture
@@ -37,7 +34,7 @@ def folder(tmp_path, monkeypatch):
     """Made-up results of all conditions, and the settings that ask for them."""
     monkeypatch.chdir(ROOT)
     write_results(tmp_path / "results")
-    write_dialogs(tmp_path / "dialogs.h5", VOCABULARY, {}, {})
+    write_data(tmp_path / "dialogs.h5")
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(made_config(), sort_keys=False))
     return tmp_path
 
@@ -183,6 +180,8 @@ def test_two_models_stand_side_by_side(folder, monkeypatch):
     for result in all_results():
         if result.attributes["model"] == "dialog":
             names = result.attributes | {"model": "other"}
+            for name, changed in (("training", {"image_weight": 1.0}), ("identity", {"bots": "other (89ab)"})):
+                names[name] = json.dumps({**json.loads(names[name]), **changed})
             place = folder / "results" / "other-seed1" / names["reading"] / f"{names['condition']}.h5"
             write_result(place, replace(result, attributes=names))
     config = made_config()

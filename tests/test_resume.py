@@ -13,7 +13,7 @@ from cooperation.data.store import Dialogs, Features, write_dialogs, write_featu
 from cooperation.evaluation.results import read_result
 from cooperation.game.messages import Messages
 from cooperation.game.vocabulary import Vocabulary
-from cooperation.io.files import written_whole
+from cooperation.io.writing import written_whole
 
 SIZES = ["--embedding", 6, "--hidden", 8, "--layers", 1]
 REGIMES = {"dialog": ["--epochs", 2, "--batch", 4], "round": ["--regime", "round", "--epochs", 1, "--batch", 4]}

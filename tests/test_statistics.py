@@ -12,8 +12,8 @@ from cooperation.reports.scores import Scores
 from cooperation.reports.statistics import across_seeds, resample, sizes, summarise
 
 COLUMNS = [
-    *("dataset", "model", "seed", "reading", "condition", "round", "mpr", "low", "high", "gap", "gap_low", "gap_high"),
-    *("seeds", "lowest", "highest", "gap_lowest", "gap_highest", "queries", "candidates"),
+    *("dataset", "model", "seed", "reading", "condition", "settings", "round", "mpr", "low", "high"),
+    *("gap", "gap_low", "gap_high", "seeds", "lowest", "highest", "gap_lowest", "gap_highest", "queries", "candidates"),
     *("perturbed_messages", "perturbed_tokens", "resamples"),
 ]
 
@@ -131,7 +131,7 @@ def test_scores_need_no_transcripts(tmp_path):
     assert (whole.key, whole.image_ids.tolist()) == (light.key, result.image_ids.tolist())
 
 
-def test_games_are_found_by_name_and_by_condition():
+def test_games_are_found_by_condition():
     ranks = np.random.default_rng(3).integers(0, 50, (20, 11))
     lost = {"none": 0, "image": 2, "none-bare": 10, "image-bare": 15}
     scores = [
@@ -139,11 +139,10 @@ def test_games_are_found_by_name_and_by_condition():
     ]
     found = resample(scores, 50)
     assert (found.models, found.readings, found.resamples) == (["dialog"], ["written"], 50)
-    by_name = found.games["dialog", "written", "image"]
-    assert by_name.shape == (51, 11)
+    image = found.mpr("dialog", "written", condition_of("image"))
+    assert image.shape == (51, 11)
     # The mean over the seeds.
-    assert by_name[0] == pytest.approx(99.5 - 3 - ranks.mean(0))
-    assert (found.mpr("dialog", "written", condition_of("image")) == by_name).all()
+    assert image[0] == pytest.approx(99.5 - 3 - ranks.mean(0))
     assert found.mpr("dialog", "released", condition_of("image")) is None
     assert found.mpr("dialog", "written", condition_of("caption")) is None
     assert found.gap("dialog", "written", condition_of("image")) == pytest.approx(np.full((51, 11), 2), abs=1e-4)

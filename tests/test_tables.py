@@ -1,14 +1,12 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
-from fakes import STANDS_FOR, made_scores, made_summary
+from fakes import PAPERS, ROOT, STANDS_FOR, made_scores, made_summary
 
 from cooperation.reports.paper import number, read_published, signed
 from cooperation.reports.statistics import resample, sizes, summarise
 from cooperation.reports.tables import compare, paper_table
 
-PUBLISHED = read_published(Path(__file__).parents[1] / "paper" / "published.csv")
+PUBLISHED = read_published(ROOT / "paper" / "published.csv", PAPERS)
 
 
 @pytest.fixture(scope="module")

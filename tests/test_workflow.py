@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 from project import Project
+from reduced import RATE
 
 from cooperation.evaluation.results import read_result
 
@@ -21,8 +22,8 @@ CONFIG = {
             **{f"caption-p{p}": {"channel": "caption", "kind": "replace", "p": p} for p in (0.2, 1)},
             "image-from5": {"channel": "image", "kind": "noise", "start": 5},
             "question-from5-p0.8": {"channel": "question", "kind": "replace", "p": 0.8, "start": 5},
-            # Bots that learnt so little may say nothing that could be perturbed; people do.
-            "answer-from5-p0.8": {
+            # Bots that learnt so little may say nothing that could be perturbed. People do; those of `round` say no.
+            "answered": {
                 "channel": "answer",
                 "kind": "replace",
                 "p": 0.8,
@@ -30,7 +31,7 @@ CONFIG = {
                 "script": "dialog",
             },
         },
-        "round": {"none": {}, "negation-from1": {"channel": "answer", "kind": "negate", "script": "dialog"}},
+        "round": {"none": {}, "negation-from1": {"channel": "answer", "kind": "negate"}},
     },
     "datasets": {
         "small": {
@@ -40,7 +41,7 @@ CONFIG = {
             "extraction": {"preprocessing": "small"},
             "features": {"normalisation": "standardise", "length": 8.0},
             "sizes": {"embedding": 8, "hidden": 12, "layers": 1},
-            "training": {"dialog": {"epochs": 2, "batch": 16}, "round": {"epochs": 1, "batch": 32}},
+            "training": {"dialog": {"epochs": 2, "batch": 16}, "round": {"epochs": 1, "batch": 32, "rate": RATE}},
             # Not the other two: such bots know too few words, and say too few, to be contradicted.
             "manual": {"dialog": ["paper/manual/miniature/figure_2.yaml", "paper/manual/miniature/figure_4.yaml"]},
         }
@@ -141,7 +142,7 @@ def test_one_dialog_is_played_without_and_with_a_manual_intervention(project):
     page = (project.folder / "reports/small/index.html").read_text()
     assert page.count("Both dialogs as text") == 2
     claims = (project.folder / "reports/small/claims.csv").read_text()
-    assert "figure_2-original" in claims
+    assert "figure_2-caption-original" in claims
 
 
 def test_an_edited_manual_intervention_redoes_the_figures(project):
@@ -164,7 +165,7 @@ def test_a_new_condition_is_one_job_and_what_reads_it(project):
 
 
 def test_an_edited_condition_is_one_job_and_what_reads_it(project):
-    done = project.jobs("--config", "conditions={dialog: {caption-p0.2: {p: 0.3}}}")
+    done = project.jobs("--config", "conditions={dialog: {answered: {p: 0.3}}}")
     assert done == {"play": 1} | REPORTING
 
 
@@ -210,8 +211,11 @@ def test_edited_claims_are_checked_anew(project):
         ("reports/tables.py", REPORTING | {"play": None}),
         ("reports/figures/rounds.py", REPORTING | {"play": None}),
         ("reports/page.py", REPORTING | {"play": None}),
-        ("game/interventions/typos.py", {"play": 8, "train": None}),
-        ("data/readers/authors.py", {"encode": 1}),
+        # Of kinds and readers, those that are used.
+        ("game/interventions/replace.py", {"play": 4, "train": None} | REPORTING),
+        ("game/interventions/typos.py", {"play": None} | REPORTING),
+        ("data/readers/miniature.py", {"encode": 1}),
+        ("data/readers/authors.py", {"encode": None, "report": None}),
         ("bots/player.py", {"play": 8} | REPORTING),
         ("bots/updates.py", {"train": 2, "play": 8} | REPORTING),
     ],
@@ -293,6 +297,14 @@ def test_what_is_written_wrongly_is_refused_with_its_line(project, text, said):
         (["--config", "dataset=minature"], ["dataset", "minature", "small"]),
         (["--config", "conditions={dialog: {x: {chanel: image}}}"], ["conditions.dialog.x", "chanel", "channel"]),
         (["--config", "seeds=1"], ["seeds"]),
+        (
+            ["--config", "conditions={dialog: {caption-p0.2: {p: 0.3}}}"],
+            ["conditions.dialog.caption-p0.2", "p: 0.3,", "paper/interventions.csv means", "p: 0.2,", "another name"],
+        ),
+        (
+            ["--config", "conditions={dialog: {again: {channel: image, kind: noise, start: 5}}}"],
+            ["conditions.dialog", "'again' and 'image-from5' are the same", "leave one out"],
+        ),
     ],
 )
 def test_a_mistake_is_refused_before_any_job(project, words, said):

@@ -8,17 +8,21 @@ import shutil
 import pytest
 from project import Project
 from reduced import CONFIG as REDUCED
+from reduced import RATE
 
 from cooperation.io.files import digest
 
 CONFIG = copy.deepcopy(REDUCED)
 # Several steps in a job: both readings, and a condition of one of them alone.
 CONFIG["readings"] = ["written", "released"]
-kept = {name: REDUCED["conditions"]["dialog"][name] for name in ("none", "image-from5", "answer-from5-p0.8")}
+kept = {name: REDUCED["conditions"]["dialog"][name] for name in ("none", "image-from5", "answered")}
 CONFIG["conditions"]["dialog"] = kept | {"none-bare": {"facts": "bare"}}
 CONFIG["datasets"]["small"]["manual"] = {"dialog": ["paper/manual/miniature/figure_4.yaml"]}
 # Its training stops in the middle of an epoch, too, when it is killed.
-CONFIG["datasets"]["small"]["training"] = {"dialog": {"epochs": 2, "batch": 4}, "round": {"epochs": 1, "batch": 8}}
+CONFIG["datasets"]["small"]["training"] = {
+    "dialog": {"epochs": 2, "batch": 4},
+    "round": {"epochs": 1, "batch": 8, "rate": RATE},
+}
 MADE = ("data", "checkpoints", "results", "reports")
 
 

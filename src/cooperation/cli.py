@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from cooperation import __version__
+from cooperation.commands.outs import run_checked
 from cooperation.io.files import InputError, refusal
 from cooperation.io.text import visible
 
@@ -27,7 +28,9 @@ COMMANDS = {
     "encode": "turn the dialogs of a source into token ids, one HDF5 file",
     "extract": "run VGG-16 over pictures (fc7, 4096 features a picture)",
     "normalise": "join and normalise features, one HDF5 file",
+    "verify": "compare a data set's dialogs and features with the settings",
     "train": "train the questioner and the answerer",
+    "conform": "check whether bots of your own keep to the rules of the game",
     "play": "play the game under each of some conditions and rank every guess",
     "intervene": "play one dialog without and with a manual intervention",
     "summarise": "print the mean percentile ranks of any results, with 95 % intervals",
@@ -55,7 +58,7 @@ def main() -> None:
     who = f"cooperation {chosen or ''}".rstrip()
     try:
         arguments = _arguments(chosen)
-        arguments.run(arguments)
+        run_checked(arguments)
         # What can't be written is found out here, before Python would at its end.
         print(end="", flush=True)
     except BrokenPipeError:
@@ -90,7 +93,9 @@ def _arguments(chosen: str | None) -> argparse.Namespace:
     parser.add_argument("--version", action="version", version=__version__)
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, summary in COMMANDS.items():
-        command = subparsers.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
+        command = subparsers.add_parser(
+            name, help=summary.replace("%", "%%"), description=f"{summary[0].upper()}{summary[1:]}."
+        )
         if name == chosen:
             module = _module(name)
             module.add_arguments(command)

@@ -18,11 +18,12 @@ rule train:
     params:
         training=trained,
     shell:
-        "cooperation train"
+        "(cooperation verify --dataset {wildcards.dataset} &&"
+        " cooperation train"
         " --dialogs {input.dialogs}"
         " --features {input.features}"
         " {params.training}"
-        " --out {output}"
+        " --out {output})"
         " > {log} 2>&1"
 
 
@@ -33,7 +34,9 @@ rule play:
         dialogs="data/{dataset}/dialogs.h5",
         features="data/{dataset}/features.h5",
         baseline=baseline,
-        code=sources("play"),
+        code=lambda wildcards: sources(
+            "play", discovered=kinds_of([condition(wildcards)])
+        ),
     output:
         "results/{dataset}/{model}-seed{seed}/{reading}/{condition}.h5",
     log:
@@ -42,6 +45,9 @@ rule play:
         "logs/{dataset}/play_{model}-seed{seed}_{reading}_{condition}.tsv"
     wildcard_constraints:
         dataset=only(lambda data: data.jobs == "condition"),
+        model=either(
+            name for name in experiment.models if name not in experiment.loaded
+        ),
     conda:
         "../envs/torch.yaml"
     threads: threads
@@ -52,7 +58,7 @@ rule play:
         seed=experiment.game_seed,
     shell:
         "cooperation play --dataset {wildcards.dataset}"
-        " --model {wildcards.model}"
+        " --model {wildcards.model} --training-seed {wildcards.seed}"
         " --condition {wildcards.condition}"
         " --checkpoint {input.checkpoint}"
         " --dialogs {input.dialogs}"
@@ -69,7 +75,9 @@ rule play:
 for prefix, datasets in {"play": [DATASET], "play_worlds": WORLDS}.items():
     together = [name for name in datasets if experiment.datasets[name].jobs == "model"]
     games = experiment.games(together[0]) if together else []
+    games = [game for game in games if game.model not in experiment.loaded]
     for model in dict.fromkeys(game.model for game in games):
+        conditions = experiment.conditions_of(together[0])[model]
 
         rule:
             name:
@@ -78,7 +86,7 @@ for prefix, datasets in {"play": [DATASET], "play_worlds": WORLDS}.items():
                 checkpoint=f"checkpoints/{{dataset}}/{model}-seed{{seed}}.safetensors",
                 dialogs="data/{dataset}/dialogs.h5",
                 features="data/{dataset}/features.h5",
-                code=sources("play"),
+                code=sources("play", discovered=kinds_of(conditions.values())),
             output:
                 [
                     f"results/{{dataset}}/{model}-seed{{seed}}/{game.reading}/{game.condition}.h5"
@@ -96,19 +104,66 @@ for prefix, datasets in {"play": [DATASET], "play_worlds": WORLDS}.items():
             threads: threads
             params:
                 model=model,
-                settings=settings_of(experiment.conditions_of(together[0])[model]),
+                settings=settings_of(conditions),
                 readings=experiment.readings_of(together[0]),
                 playing=played,
                 seed=experiment.game_seed,
             shell:
                 "cooperation play --dataset {wildcards.dataset}"
-                " --model {params.model}"
+                " --model {params.model} --training-seed {wildcards.seed}"
                 " --checkpoint {input.checkpoint}"
                 " --dialogs {input.dialogs}"
                 " --features {input.features}"
                 " --reading {params.readings}"
                 " --seed {params.seed} {params.playing}"
                 " --out results/{wildcards.dataset}/{params.model}-seed{wildcards.seed}"
+                " > {log} 2>&1"
+
+
+# Bots of a builder's own: all conditions under all readings one after another, so that their model is loaded once and
+# conditions that are the same in both readings are played once.
+for model, own in experiment.loaded.items():
+    games = [game for game in experiment.games(DATASET) if game.model == model]
+    if games:
+
+        rule:
+            name:
+                f"play_{model}"
+            input:
+                bots=own.file,
+                dialogs=f"data/{DATASET}/dialogs.h5",
+                features=f"data/{DATASET}/features.h5",
+                pictures=lambda _: awaited(DATASET, seen),
+                code=sources("play"),
+            output:
+                [game.path for game in games],
+            log:
+                f"logs/{DATASET}/play_{model}.log",
+            benchmark:
+                f"logs/{DATASET}/play_{model}.tsv"
+            conda:
+                "../envs/torch.yaml"
+            threads: experiment.data.threads
+            params:
+                dataset=DATASET,
+                model=model,
+                load=shlex.join(["--load", own.load, *options(own)]),
+                pictures=given(DATASET, seen),
+                settings=settings_of(experiment.conditions[model]),
+                readings=experiment.readings,
+                playing=shlex.join(flags(experiment.data.playing)),
+                seed=experiment.game_seed,
+                out=f"results/{DATASET}/{model}-seed{games[0].seed}",
+            shell:
+                "cooperation play --dataset {params.dataset}"
+                " --model {params.model}"
+                " {params.load}"
+                " --dialogs {input.dialogs}"
+                " --features {input.features}"
+                " {params.pictures}"
+                " --reading {params.readings}"
+                " --seed {params.seed} {params.playing}"
+                " --out {params.out}"
                 " > {log} 2>&1"
 
 
@@ -127,7 +182,7 @@ for model in dict.fromkeys(game.model for game in experiment.manual_games()):
             dialogs=f"data/{DATASET}/dialogs.h5",
             features=f"data/{DATASET}/features.h5",
             baseline=f"results/{bots}/{experiment.readings[0]}/none.h5",
-            code=sources("intervene"),
+            code=sources("intervene", discovered=[]),
         output:
             [game.path for game in figures],
         log:
@@ -139,12 +194,13 @@ for model in dict.fromkeys(game.model for game in experiment.manual_games()):
         params:
             dataset=DATASET,
             model=model,
+            trained=experiment.seeds[0],
             readings=experiment.readings,
             seed=experiment.game_seed,
             out=lambda wildcards, output: Path(output[0]).parents[1],
         shell:
             "cooperation intervene --all --dataset {params.dataset}"
-            " --model {params.model}"
+            " --model {params.model} --training-seed {params.trained}"
             " --checkpoint {input.checkpoint}"
             " --dialogs {input.dialogs}"
             " --features {input.features}"

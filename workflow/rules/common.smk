@@ -12,6 +12,7 @@ from snakemake.utils import min_version
 from cooperation.config import experiment as configuration
 from cooperation.config.conditions import ORACLE_CONDITIONS
 from cooperation.config.expected import check_expected
+from cooperation.config.interventions import check_conditions, read_interventions
 from cooperation.reports.products import products
 from cooperation.io.files import InputError
 from cooperation.io.plain_yaml import check_file
@@ -50,6 +51,7 @@ configfile: "config.yaml"
 try:
     experiment = configuration.read(config)
     configuration.check_given(experiment)
+    check_conditions(experiment)
 except InputError as error:
     raise WorkflowError(f"config.yaml or --config: {error}")
 
@@ -69,6 +71,12 @@ def threads(wildcards):
 def settings_of(conditions):
     """What a job's conditions are, by name, for Snakemake to compare."""
     return {name: condition.settings for name, condition in conditions.items()}
+
+
+def kinds_of(conditions):
+    """Files of the kinds that conditions use, by name: others' edits play nothing again."""
+    names = (condition.settings.get("kind", "") for condition in conditions)
+    return {name.replace("-", "_") for name in names}
 
 
 def either(names):
@@ -101,22 +109,40 @@ def step(name):
     )
 
 
-def waits(which):
-    """The files that a job waits for: those themselves, or the notes that downloads were checked."""
-    return lambda wildcards: [
-        data_of(wildcards).inputs.awaited(file, f"data/{wildcards.dataset}/raw")
-        for files in which(data_of(wildcards).inputs).values()
+def awaited(dataset, which):
+    """The files of a data set that a job waits for: those themselves, or the notes that downloads were checked."""
+    inputs = experiment.datasets[dataset].inputs
+    return [
+        inputs.awaited(file, f"data/{dataset}/raw")
+        for files in which(inputs).values()
         for file in files
     ]
 
 
+def given(dataset, which):
+    """The same files as a command reads them, as flags."""
+    inputs = experiment.datasets[dataset].inputs
+    return shlex.join(inputs.flags(which(inputs), f"data/{dataset}/raw"))
+
+
+def waits(which):
+    """The files that a job waits for, of its data set."""
+    return lambda wildcards: awaited(wildcards.dataset, which)
+
+
 def reads(which):
     """The same files as a command reads them, as flags."""
-    return lambda wildcards: shlex.join(
-        data_of(wildcards).inputs.flags(
-            which(data_of(wildcards).inputs), f"data/{wildcards.dataset}/raw"
-        )
-    )
+    return lambda wildcards: given(wildcards.dataset, which)
+
+
+def seen(inputs):
+    """The pictures that are guessed, where there are any."""
+    return {"pictures": inputs.of_extraction["val"]} if inputs.of_extraction else {}
+
+
+def options(model):
+    """What bots of a builder's own are made with, as flags."""
+    return ["--options", json.dumps(model.options)] if model.options else []
 
 
 def weights(inputs):
@@ -183,7 +209,11 @@ def pictures(wildcards, input):
 def expected(_):
     """What must come out, refused before any job where it is of a game that no world plays."""
     try:
-        check_expected(configuration.EXPECTED, experiment)
+        check_expected(
+            configuration.EXPECTED,
+            read_interventions(configuration.WORLD_INTERVENTIONS),
+            experiment,
+        )
     except InputError as error:
         raise WorkflowError(str(error))
     return configuration.EXPECTED

@@ -19,6 +19,7 @@ rule expected_and_found:
         results=[game.path for world in WORLDS for game in experiment.games(world)],
         scripted=rules.scripted.output,
         expected=expected,
+        interventions=configuration.WORLD_INTERVENTIONS,
         code=sources("controls"),
     output:
         multiext("reports/controls/controls", ".csv", ".md", ".html"),
@@ -35,6 +36,7 @@ rule expected_and_found:
         "cooperation controls"
         " --results results"
         " --expected {input.expected}"
+        " --interventions {input.interventions}"
         " --out {output}"
         " > {log} 2>&1"
 
@@ -54,4 +56,5 @@ rule controls:
         "cooperation confirm"
         " --results results"
         " --expected {input.expected}"
+        " --interventions {input.interventions}"
         " > {log} 2>&1"

@@ -12,7 +12,7 @@ for source, made in {
                 source
             input:
                 given=waits(lambda inputs: inputs.of_maker),
-                code=sources(source),
+                code=sources(source, discovered=[source]),
             output:
                 expand("data/{{dataset}}/raw/{file}", file=made),
             log:
@@ -64,7 +64,7 @@ rule download:
 rule encode:
     input:
         files=waits(lambda inputs: inputs.of_reader),
-        code=sources("encode"),
+        code=lambda wildcards: sources("encode", discovered=[data_of(wildcards).source]),
     output:
         "data/{dataset}/dialogs.h5",
     log:

@@ -13,6 +13,7 @@ rule report:
     input:
         results=[game.path for game in experiment.games(DATASET)],
         manual=[game.path for game in experiment.manual_games()],
+        interventions=sorted({game.file for game in experiment.manual_games()}),
         dialogs=f"data/{DATASET}/dialogs.h5",
         # Manual interventions are shown with their pictures.
         pictures=[

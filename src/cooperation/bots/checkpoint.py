@@ -18,8 +18,9 @@ from cooperation.bots.building import build
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
 from cooperation.config.training import UNUSABLE, Sizes
 from cooperation.game.vocabulary import Vocabulary
-from cooperation.io.files import DAMAGE, InputError, file_errors, parse_errors, written_whole
+from cooperation.io.files import DAMAGE, InputError, file_errors, parse_errors
 from cooperation.io.identity import Identity, named
+from cooperation.io.writing import written_whole
 
 # The format in which the bots of a training regime read messages while they are trained: its name in
 # `game.facts.FORMATS` (protocol, section 1).
@@ -55,10 +56,16 @@ class Checkpoint:
         return TRAINING_FORMAT[self.training["regime"]]
 
     def identity(self, place: Path) -> Identity:
-        """What the checkpoint in the file `place` is made of: the bots' weights, and what they were trained on."""
+        """What the checkpoint in the file `place` is made of, and what was made.
+
+        `bots`: the weights; `training`: how they were trained, without the seed; and what is in `made_of`.
+        """
         weights = _checksum(self.tensors(), json.dumps([self.vocabulary.words, asdict(self.sizes)]))
-        how = ", ".join(f"{name} {value}" for name, value in self.training.items())
-        return Identity(place, {**self.made_of, "bots": named(how, weights, dict(self.training))})
+        settings = {**self.training, **asdict(self.sizes)}
+        how = ", ".join(f"{name} {value}" for name, value in settings.items() if name != "seed")
+        seed = self.training.get("seed")
+        bots = {"training": how, "bots": named(f"{how}, seed {seed}", weights, settings)}
+        return Identity(place, {**self.made_of, **bots})
 
     def tensors(self) -> dict[str, Tensor]:
         """The weights of both networks by name, in main memory."""

@@ -6,8 +6,10 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from cooperation.config.experiment import Experiment
 from cooperation.evaluation.results import read_ranks
 from cooperation.reports.bootstrap import RESAMPLES
+from cooperation.reports.needed import check_asked, check_condition, path_of
 from cooperation.reports.scores import Scores
 
 
@@ -16,6 +18,21 @@ def add_resamples(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resamples", type=int, default=RESAMPLES, help="bootstrap samples of the dialogs (default: %(default)s)"
     )
+
+
+def read_games(experiment: Experiment, dataset: str, folder: Path) -> list[Scores]:
+    """What the statistics need of all games on a data set; folder: of its results.
+
+    Raises `InputError` where a result is missing, or not what the settings ask for.
+    """
+    found = []
+    for game in tqdm(experiment.games(dataset), "results", disable=None):
+        path = path_of(game, folder)
+        result = read_ranks(path)
+        check_asked(path, result.attributes, game, experiment)
+        found.append(Scores.of(path, result))
+        check_condition(found[-1], experiment.conditions_of(dataset)[game.model][game.condition])
+    return found
 
 
 def read_scores(paths: Iterable[Path]) -> list[Scores]:

@@ -7,14 +7,16 @@ import argparse
 import string
 from pathlib import Path
 
+from cooperation.commands.outs import add_out
 from cooperation.config.preparation import Download, Retries
 from cooperation.data.download import obtain
 from cooperation.io.settings import add_flags, from_flags
+from cooperation.io.writing import check_kind
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--url", nargs="+", required=True, help="address of the file, then mirrors in order")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where the file goes or already is")
+    add_out(parser, check_kind, "where the file goes or already is", required=True, metavar="FILE")
     parser.add_argument("--size", type=int, default=0, metavar="BYTES", help="its size, 0 where unknown (default: 0)")
     parser.add_argument(
         "--sha256",

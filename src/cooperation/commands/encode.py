@@ -1,13 +1,17 @@
 """Turn the dialogs of a source into token ids: one HDF5 file of both splits' dialogs and the vocabulary."""
 
 import argparse
+import json
 from pathlib import Path
 from typing import Any
 
+from cooperation.commands.outs import add_out_file
 from cooperation.config.preparation import Encoding
 from cooperation.config.sources import SPLITS, declared, source_names
-from cooperation.data.reading import reader_of
+from cooperation.data.archives import made_up
+from cooperation.data.reading import Files, reader_of
 from cooperation.data.store import write_dialogs
+from cooperation.io.files import digest
 from cooperation.io.settings import add_flags, flag, from_flags
 
 
@@ -19,8 +23,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         source = declared(name)
         chosen = sources.add_parser(name, description=f"Read files of the source {name}.")
         for role, text in source.files.items():
-            chosen.add_argument(flag(role), type=Path, nargs="+", required=True, metavar="FILE", help=text)
-        chosen.add_argument("--out", type=Path, required=True, help="HDF5 file of dialogs to write")
+            chosen.add_argument(
+                flag(role), type=Path, nargs="+", required=True, metavar="FILE", help=text.replace("%", "%%")
+            )
+        add_out_file(chosen, "HDF5 file of dialogs to write")
         if source.text:
             add_flags(chosen, Encoding)
 
@@ -30,10 +36,17 @@ def run(arguments: argparse.Namespace) -> None:
     files = {role: getattr(arguments, role) for role in source.files}
     settings = [from_flags(Encoding, arguments)] if source.text else []
     vocabulary, dialogs, counts = reader_of(arguments.source).read(files, *settings)
-    write_dialogs(arguments.out, vocabulary, dialogs, counts)
+    write_dialogs(arguments.out, vocabulary, dialogs, {**_origin(arguments.source, files), **counts})
     for split in SPLITS:
         print(_line(split, counts))
     print(f"vocabulary: {len(vocabulary.words)} words, UNK included")
+
+
+def _origin(name: str, files: Files) -> dict[str, str]:
+    """What the dialogs were made of: the source, the SHA-256 of its files by role, and how they were made up."""
+    texts = {role: [digest(path) for path in files[role]] for role in declared(name).texts}
+    settings = made_up([path for paths in files.values() for path in paths])
+    return {"source": name, "files": json.dumps(texts), **({"made_up": settings} if settings else {})}
 
 
 def _line(split: str, counts: Any) -> str:

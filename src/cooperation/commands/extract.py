@@ -5,9 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
+from cooperation.commands.outs import add_out_file
 from cooperation.config.preparation import Extraction
 from cooperation.config.sources import SPLITS
-from cooperation.data.archives import Picture, find_pictures
+from cooperation.data.archives import Picture, find_pictures, made_up
 from cooperation.data.store import write_feature_blocks
 from cooperation.data.vgg import extract, trained, untrained
 from cooperation.io.files import InputError
@@ -24,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             metavar="ZIP",
             help=f"pictures of the {split} split: JPEG files under COCO's names in zip archives or folders",
         )
-    parser.add_argument("--out", type=Path, required=True, help="HDF5 file of features to write")
+    add_out_file(parser, "HDF5 file of features to write")
     parser.add_argument("--weights", type=Path, help="torchvision's vgg16-397923af.pth (default: untrained weights)")
     parser.add_argument(
         "--shard", type=_shard, default=(1, 1), metavar="I/N", help="the I-th of N parts of each split (default: 1/1)"
@@ -38,6 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
     archives = {split: getattr(arguments, split) for split in reversed(SPLITS) if getattr(arguments, split)}
     if not archives:
         raise InputError("no pictures; give --train, --val or both")
+    made_with = made_up([path for paths in archives.values() for path in paths])
     pictures = {split: _share(paths, *arguments.shard) for split, paths in archives.items()}
     network, weights = trained(arguments.weights) if arguments.weights else untrained(settings.seed)
     write_feature_blocks(
@@ -52,6 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
             "weights": weights,
             "preprocessing": settings.preprocessing,
             **{f"archive_{split}": ", ".join(path.name for path in paths) for split, paths in archives.items()},
+            **({"made_up": made_with} if made_with else {}),
         },
     )
     for split, found in pictures.items():

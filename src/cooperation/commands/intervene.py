@@ -5,26 +5,26 @@ import json
 from pathlib import Path
 from typing import Any
 
+from cooperation.commands.outs import add_out_folder, check_files
 from cooperation.commands.players import add_players, read_players
 from cooperation.commands.settings import add_config, read_settings
 from cooperation.config.conditions import Playing
+from cooperation.evaluation.identities import identity_of_intervention
 from cooperation.evaluation.manual import RULES, Manual, parse_manual, read_manual
 from cooperation.evaluation.manual_games import play_manual
-from cooperation.evaluation.results import read_ranks, write_result
+from cooperation.evaluation.results import Result, read_ranks, write_result
 from cooperation.evaluation.transcripts import as_text
 from cooperation.game.readings import READINGS
 from cooperation.io.files import InputError
 from cooperation.io.provenance import inputs
+from cooperation.io.writing import keep
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_players(parser)
     parser.add_argument("--baseline", type=Path, help="result of the condition none, by which a rule chooses a dialog")
-    parser.add_argument(
-        "--out",
-        type=Path,
-        help="folder of the results READING/NAME.h5, named after the files: row 0 without, row 1 with the intervention",
-    )
+    text = "folder of the results READING/NAME.h5, named after the files: row 0 without, row 1 with the intervention"
+    add_out_folder(parser, text, required=False)
     parser.add_argument(
         "--candidates",
         type=int,
@@ -59,22 +59,34 @@ def run(arguments: argparse.Namespace) -> None:
     Playing(candidates=arguments.candidates)
     manuals = _manuals(arguments)
     names = _names(arguments, list(manuals))
+    keep(arguments.manual)
+    if arguments.out:
+        check_files(arguments.out, (f"{reading}/{name}.h5" for reading in arguments.reading for name in names.values()))
     players = read_players(arguments)
     baseline = read_ranks(arguments.baseline) if arguments.baseline else None
     if baseline is not None:
         players.check_baseline(arguments.baseline, baseline, arguments.reading[0])
     games = players.games(arguments.seed)
-    made_of = json.dumps(players.inputs | inputs(baseline=arguments.baseline))
+    read = json.dumps(players.inputs | inputs(baseline=arguments.baseline))
     for reading in arguments.reading:
         for place, manual in manuals.items():
-            named = {"reading": reading, "condition": names[place], "inputs": made_of}
+            made_of = _made_of(arguments, place, manual, baseline)
+            named = players.named(made_of, reading=reading, condition=names[place], inputs=read)
             try:
-                result = play_manual(games, manual, READINGS[reading], baseline, {**players.attributes, **named})
+                result = play_manual(games, manual, READINGS[reading], baseline, named)
             except InputError as error:
                 raise InputError(f"{place}: {error}") from error
             if arguments.out:
                 write_result(arguments.out / reading / f"{names[place]}.h5", result)
             print(as_text(result, players.checkpoint.vocabulary))
+
+
+def _made_of(arguments: argparse.Namespace, place: str, manual: Manual, baseline: Result | None) -> dict[str, str]:
+    """What a result is made of beside the players: the file of the intervention, and the game that a rule looked at."""
+    made_of = identity_of_intervention(Path(place)).only("intervention") if arguments.manual else {}
+    if baseline is not None and isinstance(manual.dialog, str):
+        made_of["baseline"] = baseline.identity(arguments.baseline).of("game")
+    return made_of
 
 
 def _take_settings(arguments: argparse.Namespace) -> None:

@@ -7,12 +7,14 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from cooperation.commands.outs import add_out_file
 from cooperation.config.preparation import Normalisation
 from cooperation.config.sources import SPLITS
 from cooperation.data.normalisation import l2, standardise
 from cooperation.data.store import FeatureParts, agreed, feature_splits, write_feature_blocks
 from cooperation.game.messages import Floats
 from cooperation.io.files import InputError
+from cooperation.io.hdf5 import opened
 from cooperation.io.settings import add_flags, from_flags
 
 
@@ -20,11 +22,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "features", type=Path, nargs="+", metavar="HDF5", help="features of one or both splits, all shards"
     )
-    parser.add_argument("--out", type=Path, required=True, help="HDF5 file of features to write")
+    add_out_file(parser, "HDF5 file of features to write")
     add_flags(parser, Normalisation)
 
 
 def run(arguments: argparse.Namespace) -> None:
+    _check_raw(arguments.features)
     parts = {split: _parts(arguments.features, split) for split in SPLITS}
     settings = from_flags(Normalisation, arguments)
     attributes = agreed([(found.paths[0], found.attributes) for found in parts.values()])
@@ -45,11 +48,24 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _parts(paths: list[Path], split: str) -> FeatureParts:
-    """The files that have features of a split. Raises `InputError` where none has."""
+    """The files that have features of a split, ordered by their smallest image id, in whatever order they are given.
+
+    Raises `InputError` where none has.
+    """
     found = [path for path in paths if split in feature_splits(path)]
     if not found:
         raise InputError(f"{paths[0]}: has no features of the {split} split, nor has another file; add one that has")
-    return FeatureParts.of(found, split)
+    return FeatureParts.of(sorted(found, key=lambda path: FeatureParts.of([path], split).image_ids.min()), split)
+
+
+def _check_raw(paths: list[Path]) -> None:
+    """Raise `InputError` where features are normalised already; those of the authors don't say it."""
+    for path in paths:
+        with opened(path) as file:
+            if "normalisation" in file.attrs:
+                raise InputError(
+                    f"{path}: is normalised already; give the features as `cooperation extract` wrote them"
+                )
 
 
 def _differing(blocks: Iterable[Floats], parts: FeatureParts) -> Iterator[Floats]:

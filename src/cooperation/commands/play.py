@@ -3,12 +3,14 @@
 import argparse
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
-from cooperation.commands.players import Players, add_players, read_players
-from cooperation.commands.settings import add_config, check_training, read_settings
+from cooperation.commands.loaded import TextPlayers, add_loaded, naming, read_loaded
+from cooperation.commands.outs import add_out_folder, check_files
+from cooperation.commands.players import Players, add_dialogs, read_players
+from cooperation.commands.settings import add_config, read_settings
 from cooperation.config.conditions import (
     BASELINE,
     Condition,
@@ -19,7 +21,7 @@ from cooperation.config.conditions import (
     read_condition,
 )
 from cooperation.evaluation.playing import Games, as_result
-from cooperation.evaluation.results import read_result, write_result
+from cooperation.evaluation.results import write_result
 from cooperation.game.match import Game
 from cooperation.game.readings import READINGS
 from cooperation.io.files import InputError
@@ -29,14 +31,18 @@ from cooperation.io.settings import add_flags, from_flags, known
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_players(parser)
+    bots = parser.add_mutually_exclusive_group(required=True)
+    bots.add_argument("--checkpoint", type=Path, help="trained bots")
+    add_loaded(parser, bots)
+    parser.add_argument("--features", type=Path, help="HDF5 file of normalised image features")
+    add_dialogs(parser)
     parser.add_argument(
         "--baseline",
         type=Path,
         help="result of `none`, if it is not played here: rounds before a late start are taken from it, and what bots "
         "say in other dialogs",
     )
-    parser.add_argument("--out", type=Path, required=True, help="folder of the results READING/CONDITION.h5")
+    add_out_folder(parser, "folder of the results READING/CONDITION.h5")
     add_flags(parser, Playing)
     group = parser.add_argument_group("what is done to the game", conditions_help())
     add_config(group)
@@ -52,62 +58,81 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     batch = from_flags(Playing, arguments).batch
-    players = read_players(arguments)
+    players = _read(arguments)
     conditions = read_chosen(arguments, players)
     if arguments.baseline and len(arguments.reading) > 1:
         raise InputError("--baseline: is of one reading; give one --reading")
     plans = [_plan(arguments, players, conditions, reading) for reading in arguments.reading]
     games = players.games(arguments.seed, batch)
+    played: dict[Condition, Game] = {}
     for plan in plans:
-        for name, game in plan.play(games):
+        same = {name: played[condition] for name, condition in plan.conditions.items() if condition in played}
+        rest = {name: condition for name, condition in plan.conditions.items() if name not in same}
+        for name, game in chain(same.items(), replace(plan, conditions=rest).play(games)):
             plan.write(name, game)
+            if players.same_in_all_readings(plan.conditions[name]):
+                played[plan.conditions[name]] = game
+
+
+def _read(arguments: argparse.Namespace) -> Players | TextPlayers:
+    """Who plays; raises `InputError` where a file is missing or can't be used."""
+    if arguments.load:
+        return read_loaded(arguments)
+    if not arguments.features:
+        raise InputError("--features: give it, trained bots see features")
+    for name in ("options", "pictures", "queries"):
+        if getattr(arguments, name):
+            raise InputError(f"--{name}: is for bots of your own (--load); leave it out")
+    return read_players(arguments)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is played under a reading. folder: of the results; baseline: file of the unperturbed game's result.
-
-    attributes: those that all results have in common (see `Result`).
-    """
+    """What is played under a reading. folder: of the results; baseline: file of the unperturbed game's result."""
 
     reading: str
     conditions: dict[str, Condition]
     folder: Path
     baseline: Path
-    players: Players
-    attributes: dict[str, Any]
+    players: Players | TextPlayers
 
     def play(self, games: Games) -> Iterator[tuple[str, Game]]:
         """Yield name and game of each condition; late starts branch off from the baseline where that is played here."""
         reading, rest = READINGS[self.reading], dict(self.conditions)
         if BASELINE in rest:
             branches = [name for name, condition in rest.items() if condition.branches]
-            together = games.play_branching([rest[name] for name in branches], reading)
+            with naming(", ".join([BASELINE, *branches]), self.reading):
+                together = games.play_branching([rest[name] for name in branches], reading)
             yield from zip([BASELINE, *branches], together, strict=True)
             for name in (BASELINE, *branches):
                 del rest[name]
         baseline = None
         if any(condition.needs_baseline for condition in rest.values()):
-            baseline = read_result(self.baseline)
-            self.players.check_baseline(self.baseline, baseline, self.reading)
+            baseline = self.players.read_baseline(self.baseline, self.reading)
         for name, condition in rest.items():
-            yield name, games.play(condition, reading, baseline if condition.needs_baseline else None)
+            with naming(name, self.reading):
+                game = games.play(condition, reading, baseline if condition.needs_baseline else None)
+            yield name, game
 
     def write(self, name: str, game: Game) -> None:
         """Write a condition's result."""
         condition = self.conditions[name]
         needed = inputs(baseline=self.baseline) if condition.needs_baseline else {}
-        made_of = {"condition": name, "inputs": json.dumps(self.players.inputs | needed)}
-        result = as_result(game, self.players.dialogs, condition, {**self.attributes, **made_of})
-        write_result(self.folder / f"{name}.h5", result)
+        read = json.dumps(self.players.inputs | needed)
+        attributes = self.players.named(reading=self.reading, condition=name, inputs=read)
+        result = as_result(game, self.players.dialogs, condition, attributes)
+        write_result(self.folder / f"{name}.h5", replace(result, vocabulary=self.players.vocabulary))
 
 
-def _plan(arguments: argparse.Namespace, players: Players, conditions: dict[str, Condition], reading: str) -> Plan:
+def _plan(
+    arguments: argparse.Namespace, players: Players | TextPlayers, conditions: dict[str, Condition], reading: str
+) -> Plan:
     """What is played under a reading; raises `InputError` where the baseline is missing, or not needed."""
     played = {name: one for name, one in conditions.items() if played_under(one, reading, arguments.reading)}
     for name, condition in played.items():
         try:
             condition.check_reading(reading)
+            players.check_condition(condition)
         except InputError as error:
             raise InputError(f"condition {name}: {error}") from error
     needing = [name for name, condition in played.items() if condition.needs_baseline]
@@ -115,12 +140,12 @@ def _plan(arguments: argparse.Namespace, players: Players, conditions: dict[str,
     if elsewhere != bool(arguments.baseline):
         raise InputError("--baseline: " + (f"give it, {needing[0]} needs it" if elsewhere else "leave it out"))
     folder = arguments.out / reading
-    attributes = {**players.attributes, "reading": reading}
+    check_files(folder, (f"{name}.h5" for name in played))
     path = arguments.baseline or folder / f"{BASELINE}.h5"
-    return Plan(reading, played, folder, path, players, attributes)
+    return Plan(reading, played, folder, path, players)
 
 
-def read_chosen(arguments: argparse.Namespace, players: Players) -> dict[str, Condition]:
+def read_chosen(arguments: argparse.Namespace, players: Players | TextPlayers) -> dict[str, Condition]:
     """Conditions by name: words like `caption-p0.2`, from the settings, or `x={channel: image, kind: noise}`.
 
     No words stand for all that the model plays on the data set. Raises `InputError` for what is neither.
@@ -141,10 +166,11 @@ def read_chosen(arguments: argparse.Namespace, players: Players) -> dict[str, Co
     return found or dict(_stated(arguments, players))
 
 
-def _stated(arguments: argparse.Namespace, players: Players) -> Mapping[str, Condition]:
-    """What the settings say that a model plays on the data set, if its bots were trained as they say."""
+def _stated(arguments: argparse.Namespace, players: Players | TextPlayers) -> Mapping[str, Condition]:
+    """What the settings say that a model plays on the data set."""
+    if isinstance(players, TextPlayers):
+        return players.conditions
     experiment, model = read_settings(arguments.config), players.attributes["model"]
     conditions = experiment.conditions_of(arguments.dataset)
     known(model, conditions, f"{arguments.config}: conditions")
-    check_training(players.checkpoint, arguments.checkpoint, experiment, arguments.dataset, model)
     return conditions[model]

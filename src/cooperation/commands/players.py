@@ -3,43 +3,54 @@
 import argparse
 import json
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 from cooperation.bots.checkpoint import Checkpoint, load_checkpoint
 from cooperation.bots.pair import TrainedBots
+from cooperation.commands.settings import check_dialogs, check_features, check_training, read_settings
+from cooperation.config.conditions import Condition
 from cooperation.config.experiment import GAME_SEED
-from cooperation.data.store import (
-    Dialogs,
-    Features,
-    identity_of_dialogs,
-    identity_of_features,
-    read_dialogs,
-    read_features,
-)
+from cooperation.data.archives import MADE_UP
+from cooperation.data.identities import identity_of_dialogs, identity_of_features, settings_of_dialogs
+from cooperation.data.store import Dialogs, Features, count_dialogs, read_dialogs, read_features
 from cooperation.evaluation.checks import check_baseline, check_width, notes_on_images, refuse_trained_on, trained_on
-from cooperation.evaluation.identities import check_together
+from cooperation.evaluation.identities import MUST_AGREE, OTHER_DIALOGS, OTHER_FEATURES, check_together
 from cooperation.evaluation.playing import Games
 from cooperation.evaluation.ranking import Ranker
-from cooperation.evaluation.results import Result
+from cooperation.evaluation.results import Result, read_result
 from cooperation.game.readings import READINGS
 from cooperation.io.devices import device, name_of
-from cooperation.io.identity import ATTRIBUTE, Identity
+from cooperation.io.files import InputError
+from cooperation.io.identity import ATTRIBUTE, Identity, differences
 from cooperation.io.provenance import inputs, software
 from cooperation.io.settings import check_seed
+
+UNNAMED = "unnamed"
+"""The data set's name where none is given."""
 
 
 def add_players(parser: argparse.ArgumentParser) -> None:
     """Flags for the files and names of a game; `--candidates` is added by each command."""
     parser.add_argument("--checkpoint", type=Path, required=True, help="trained bots")
-    parser.add_argument("--dialogs", type=Path, required=True, help="HDF5 file of dialogs; the val split is played")
     parser.add_argument("--features", type=Path, required=True, help="HDF5 file of normalised image features")
+    add_dialogs(parser)
+
+
+def add_dialogs(parser: argparse.ArgumentParser) -> None:
+    """Flags of a game, whoever plays it."""
+    parser.add_argument("--dialogs", type=Path, required=True, help="HDF5 file of dialogs; the val split is played")
     parser.add_argument(
         "--reading", choices=READINGS, nargs="+", default=["written"], help="of the paper (default: written)"
     )
-    parser.add_argument("--dataset", default="unnamed", help="the data set's name (default: unnamed)")
+    parser.add_argument("--dataset", default=UNNAMED, help="the data set's name (default: %(default)s)")
     parser.add_argument("--model", help="the model's name (default: the regime of its training)")
+    parser.add_argument(
+        "--training-seed", type=int, help="seed that the bots must have been trained with (default: any)"
+    )
     parser.add_argument(
         "--seed",
         type=int,
@@ -54,7 +65,12 @@ def add_players(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allow-other-features",
         action="store_true",
-        help="also play with features of another kind than those of the training; the result states it",
+        help="also play with other features than those of the training; the result states it",
+    )
+    parser.add_argument(
+        "--allow-other-dialogs",
+        action="store_true",
+        help="also let bots play that were trained on other dialogs, of the same vocabulary; the result states it",
     )
 
 
@@ -62,8 +78,8 @@ def add_players(parser: argparse.ArgumentParser) -> None:
 class Players:
     """Trained bots, dialogs about the candidates, and the candidates' features.
 
-    attributes: those that all results have in common (see `Result`). inputs: role of a file → its SHA-256; identities:
-    role → what it is made of.
+    attributes: those that all results have in common (see `Result`), but for what they are made of. inputs: role of a
+    file → its SHA-256; identities: role → what it is made of. made_of: what results are made of, by name.
     """
 
     checkpoint: Checkpoint
@@ -72,12 +88,32 @@ class Players:
     attributes: dict[str, Any]
     inputs: dict[str, str]
     identities: dict[str, Identity]
+    made_of: dict[str, str]
+
+    def named(self, made_of: Mapping[str, str] = MappingProxyType({}), **attributes: Any) -> dict[str, Any]:
+        """The attributes of a result: these beside those of all; made_of: what it alone is made of."""
+        return {**self.attributes, **attributes, ATTRIBUTE: json.dumps({**self.made_of, **made_of})}
+
+    vocabulary: ClassVar[None] = None
+
+    def check_condition(self, condition: Condition) -> None:
+        """Trained bots can play all conditions."""
+
+    def same_in_all_readings(self, condition: Condition) -> bool:  # noqa: ARG002
+        """Whether a condition gives the same game under all readings: trained bots read facts as these say."""
+        return False
+
+    def read_baseline(self, place: Path, reading: str) -> Result:
+        """The baseline in the file `place`; raises `InputError` as `check_baseline`, and where it is no result."""
+        baseline = read_result(place)
+        self.check_baseline(place, baseline, reading)
+        return baseline
 
     def check_baseline(self, place: Path, baseline: Result, reading: str) -> None:
         """Raise `InputError` where the file `place` is not the condition none of these bots, games and a reading."""
-        check_baseline(baseline, {**self.attributes, "reading": reading}, self.dialogs.image_ids, place)
         for role, identity in self.identities.items():
             check_together("baseline", baseline.identity(place), role, identity)
+        check_baseline(baseline, {**self.attributes, "reading": reading}, self.dialogs.image_ids, place)
 
     def games(self, seed: int, batch: int = 1) -> Games:
         """Games of these bots and dialogs; batch: dialogs played at a time."""
@@ -94,14 +130,15 @@ def read_players(arguments: argparse.Namespace) -> Players:
     """
     check_seed(arguments.seed, "--seed")
     checkpoint = load_checkpoint(arguments.checkpoint, device())
-    identities = _identities(arguments, checkpoint)
-    made_of = {
-        **identities["checkpoint"].only("bots"),
-        **identities["dialogs"].only("vocabulary", "val dialogs"),
-        **identities["features"].only("features", "val images"),
-    }
+    if arguments.training_seed not in (None, checkpoint.training["seed"]):
+        raise InputError(
+            f"{arguments.checkpoint}: trained with seed {checkpoint.training['seed']}, not {arguments.training_seed}; "
+            "give the bots of that seed, or another --training-seed"
+        )
+    _check_settings(arguments, checkpoint)
+    identities, others = _identities(arguments, checkpoint)
     dialogs = read_dialogs(arguments.dialogs, "val")[: arguments.candidates]
-    features = read_features(arguments.features, "val", dialogs.image_ids)
+    features = read_features(arguments.features, "val", dialogs.image_ids, arguments.dialogs)
     check_width(features.vectors.shape[1], checkpoint.answerer.features, arguments.features)
     overlap = trained_on(checkpoint.image_ids, dialogs)
     if not arguments.allow_trained_on:
@@ -115,22 +152,58 @@ def read_players(arguments: argparse.Namespace) -> Players:
         "seed": checkpoint.training["seed"],
         "game_seed": arguments.seed,
         "training": json.dumps(dict(checkpoint.training)),
+        "sizes": json.dumps(asdict(checkpoint.sizes)),
         "candidates": len(dialogs),
+        "val_dialogs": count_dialogs(arguments.dialogs, "val"),
         "device": name_of(checkpoint.device),
         **software(),
         "trained_on": len(overlap),
+        "dialogs": json.dumps(settings_of_dialogs(arguments.dialogs)),
         "features": json.dumps({key: str(value) for key, value in features.attributes.items()}),
-        **({"other_features": "not those that the bots were trained with"} if arguments.allow_other_features else {}),
-        ATTRIBUTE: json.dumps(made_of),
+        **others,
     }
-    return Players(checkpoint, dialogs, features, attributes, read, identities)
+    return Players(checkpoint, dialogs, features, attributes, read, identities, _made_of(identities, others))
 
 
-def _identities(arguments: argparse.Namespace, checkpoint: Checkpoint) -> dict[str, Identity]:
-    """What each file is made of, by its role. Raises `InputError` where they do not belong together."""
+def _check_settings(arguments: argparse.Namespace, checkpoint: Checkpoint) -> None:
+    """Raise `InputError` where files are not what the settings say of the data set and model that results will name."""
+    if arguments.dataset in (None, UNNAMED) or not arguments.config.is_file():
+        return
+    experiment = read_settings(arguments.config)
+    check_dialogs(arguments.dialogs, experiment, arguments.dataset)
+    check_features(arguments.features, experiment, arguments.dataset)
+    model = arguments.model or checkpoint.training["regime"]
+    if model in experiment.models:
+        check_training(checkpoint, arguments.checkpoint, experiment, arguments.dataset, model)
+
+
+def _identities(arguments: argparse.Namespace, checkpoint: Checkpoint) -> tuple[dict[str, Identity], dict[str, str]]:
+    """What each file is made of, by its role, and in which ways, that are allowed, they do not belong together.
+
+    Raises `InputError` where they must.
+    """
     bots = checkpoint.identity(arguments.checkpoint)
     dialogs, features = identity_of_dialogs(arguments.dialogs), identity_of_features(arguments.features)
-    check_together("checkpoint", bots, "dialogs", dialogs)
-    if not arguments.allow_other_features:
-        check_together("checkpoint", bots, "features", features)
-    return {"checkpoint": bots, "dialogs": dialogs, "features": features}
+    check_together("dialogs", dialogs, "features", features)
+    allowed = {OTHER_DIALOGS: arguments.allow_other_dialogs, OTHER_FEATURES: arguments.allow_other_features}
+    others = {}
+    for role, name, identity in (("dialogs", OTHER_DIALOGS, dialogs), ("features", OTHER_FEATURES, features)):
+        found = differences(bots, identity, MUST_AGREE["checkpoint", role])
+        # Words that the bots do not know are no experiment.
+        if not allowed[name] or "vocabulary" in found:
+            check_together("checkpoint", bots, role, identity)
+        elif found:
+            others[name] = "; ".join(f"{thing}: {what}" for thing, what in found.items())
+    return {"checkpoint": bots, "dialogs": dialogs, "features": features}, others
+
+
+def _made_of(identities: Mapping[str, Identity], others: Mapping[str, str]) -> dict[str, str]:
+    """What results are made of; others: see `_identities`."""
+    learnt = ("train images",) if OTHER_DIALOGS in others else ("train dialogs", "train images")
+    return {
+        **identities["checkpoint"].only("bots", "training"),
+        **identities["checkpoint"].said(*learnt),
+        **identities["dialogs"].only("vocabulary", "val dialogs"),
+        **identities["features"].only("features", "val images"),
+        **identities["features"].said(MADE_UP),
+    }

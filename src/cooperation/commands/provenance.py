@@ -1,4 +1,8 @@
-"""Show what files carry of where they come from: settings, versions, commit, seeds, device, hashes of their inputs."""
+"""Show where files come from, and whether a report's are as they were written.
+
+Dialogs, features, checkpoints and results carry settings, versions, commit, seeds, device and hashes of their inputs.
+What a report's files were made of is said by its manifest.json.
+"""
 
 import argparse
 import json
@@ -11,13 +15,20 @@ from safetensors import SafetensorError, safe_open
 from cooperation.config.training import UNUSABLE
 from cooperation.io.files import DAMAGE, InputError, digest, parse_errors
 from cooperation.io.hdf5 import SUMS, Verified, content, opened
+from cooperation.reports.manifest import looked_up
+from cooperation.reports.products import MANIFEST
 
-NOTHING = "nothing: only dialogs, features, checkpoints and results (.h5, .safetensors) carry where they come from"
+NOTHING = (
+    "nothing: only dialogs, features, checkpoints and results (.h5, .safetensors) carry where they come from, and a "
+    f"report's {MANIFEST}, which is not in this folder, says it of the report's files"
+)
 FOREIGN = "nothing: another program made it"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", nargs="+", type=Path, help="dialogs, features, checkpoints or results")
+    parser.add_argument(
+        "files", nargs="+", type=Path, help="dialogs, features, checkpoints, results or files of a report"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -31,7 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def carried(path: Path) -> dict[str, Any]:
-    """What a file carries of where it comes from, by its ending.
+    """What a file carries of where it comes from, or its report's manifest says of it, by its ending.
 
     Raises `InputError` for a file that is damaged or not of the kind that its ending names.
     """
@@ -39,7 +50,7 @@ def carried(path: Path) -> dict[str, Any]:
         return _of_arrays(path)
     if path.suffix == ".safetensors":
         return _of_tensors(path)
-    return {"carries": NOTHING}
+    return looked_up(path) or {"carries": NOTHING}
 
 
 def _of_arrays(path: Path) -> dict[str, Any]:

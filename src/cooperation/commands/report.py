@@ -6,31 +6,53 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from PIL import Image
-from tqdm import tqdm
 
-from cooperation.commands.common import add_resamples
-from cooperation.commands.settings import add_config, read_settings
-from cooperation.config.experiment import CLAIMS, FIGURES, PUBLISHED, Experiment, Game, ManualGame
-from cooperation.data.archives import find_pictures
+from cooperation.commands.common import add_resamples, read_games
+from cooperation.commands.outs import add_out_folder, check_files
+from cooperation.commands.settings import add_config, check_dialogs, read_settings
+from cooperation.config.experiment import (
+    CLAIMS,
+    FIGURES,
+    INTERVENTIONS,
+    PAPER,
+    PUBLISHED,
+    Experiment,
+    Game,
+    ManualGame,
+)
+from cooperation.config.interventions import check_conditions, read_interventions
+from cooperation.data.archives import MADE_UP, find_pictures, made_up
+from cooperation.data.identities import identity_of_dialogs
 from cooperation.data.pictures import decode
 from cooperation.data.store import read_vocabulary
-from cooperation.evaluation.results import Result, read_ranks, read_result
-from cooperation.io.files import write_text
+from cooperation.evaluation.identities import check_together
+from cooperation.evaluation.results import Result, read_result
 from cooperation.io.hdf5 import read_attributes
+from cooperation.io.identity import Identity
+from cooperation.io.writing import keep, write_text
 from cooperation.reports.claims import all_evidence, check, claims_table, read_claims
 from cooperation.reports.corpus import describe, statistics_table
 from cooperation.reports.diagnostics import diagnose, diagnostics_table, read_talks
 from cooperation.reports.drawing import save
 from cooperation.reports.figures import figures_of
+from cooperation.reports.manifest import made_of, settings_of, write_manifest
 from cooperation.reports.material import Material
 from cooperation.reports.metrics import metrics, to_csv
 from cooperation.reports.models import compare_models, models_table
-from cooperation.reports.needed import check_condition, check_names, check_there, others, path_of
+from cooperation.reports.needed import check_asked, check_belonging, check_there, others, path_of
 from cooperation.reports.page import Contents, games_shown, render
 from cooperation.reports.paper import read_figures, read_published
 from cooperation.reports.played import plays_unperturbed
-from cooperation.reports.products import METRICS, PAGE, SUMMARY, figure_files, paper_tables, table_files
-from cooperation.reports.scores import Scores
+from cooperation.reports.products import (
+    MANIFEST,
+    METRICS,
+    PAGE,
+    SUMMARY,
+    figure_files,
+    paper_tables,
+    products,
+    table_files,
+)
 from cooperation.reports.statistics import Resampled, resample, summarise
 from cooperation.reports.table import Table
 from cooperation.reports.tables import paper_table
@@ -57,44 +79,53 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="archives or folders that may hold the pictures of manual interventions' dialogs",
     )
     add_resamples(parser)
-    parser.add_argument("--out", type=Path, required=True, help="folder to write to; index.html needs no other file")
+    parser.set_defaults(paper=[Path(file) for file in PAPER])
+    add_out_folder(parser, "folder to write to; index.html needs no other file")
 
 
 def run(arguments: argparse.Namespace) -> None:
     experiment = read_settings(arguments.config, arguments.dataset)
+    check_conditions(experiment)
     games: list[Game | ManualGame] = [*experiment.games(experiment.dataset), *experiment.manual_games()]
     paths = [path_of(game, arguments.results) for game in games]
     check_there(paths)
+    keep(paths)
+    check_files(arguments.out, products(experiment))
     if left := others(paths, arguments.results):
         print(f"cooperation report: {arguments.config} asks for none of these, left out: {left}", file=sys.stderr)
-    scores = _read_scores(experiment, arguments.results)
-    resampled = resample(scores, arguments.resamples, experiment.bootstrap_seed)
+    scores = read_games(experiment, experiment.dataset, arguments.results)
     manual = _read_manual(experiment, arguments.results)
+    of_manual = {game: result.identity(path_of(game, arguments.results)) for game, result in manual.items()}
+    identities = [*(score.identity for score in scores), *of_manual.values()]
+    check_belonging(scores, of_manual, experiment.readings[0])
+    _check_dialogs(arguments.dialogs, experiment, identities)
+    resampled = resample(scores, arguments.resamples, experiment.bootstrap_seed)
     material = _material(experiment, resampled, manual, arguments)
-    tables = _tables(material, resampled, manual, arguments.dialogs)
-    _write(material, tables, arguments.out)
-
-
-def _read_scores(experiment: Experiment, folder: Path) -> list[Scores]:
-    """The scores of all games."""
-    found = []
-    for game in tqdm(experiment.games(experiment.dataset), "results", disable=None):
-        path = path_of(game, folder)
-        result = read_ranks(path)
-        check_names(path, result.attributes, game, experiment.game_seed)
-        found.append(Scores.of(path, result))
-        check_condition(found[-1], experiment.conditions[game.model][game.condition])
-    return found
+    _write(material, _tables(material, resampled, manual, arguments.dialogs), arguments.out)
+    about = {
+        "dataset": experiment.dataset,
+        **made_of(scores, list(of_manual.values()), arguments.results, material.pictures),
+        "settings": settings_of(experiment, arguments.resamples),
+    }
+    write_manifest(arguments.out, [name for name in products(experiment) if name != MANIFEST], about)
 
 
 def _read_manual(experiment: Experiment, folder: Path) -> Manual:
-    """The results of all manual interventions."""
+    """The results of all manual interventions. Raises `InputError` where one is not what the settings ask for."""
     found = {}
     for game in experiment.manual_games():
         path = path_of(game, folder)
         found[game] = read_result(path)
-        check_names(path, found[game].attributes, game, experiment.game_seed)
+        check_asked(path, found[game].attributes, game, experiment)
     return found
+
+
+def _check_dialogs(path: Path, experiment: Experiment, identities: Iterable[Identity]) -> None:
+    """Raise `InputError` where the dialogs are not those that the settings ask for, or that results are about."""
+    check_dialogs(path, experiment, experiment.dataset)
+    dialogs = identity_of_dialogs(path)
+    for identity in identities:
+        check_together("result", identity, "dialogs", dialogs)
 
 
 def _material(experiment: Experiment, resampled: Resampled, manual: Manual, arguments: argparse.Namespace) -> Material:
@@ -106,18 +137,25 @@ def _material(experiment: Experiment, resampled: Resampled, manual: Manual, argu
         vocabulary=read_vocabulary(arguments.dialogs),
         results={game: read_result(path_of(game, arguments.results)) for game in games_shown(experiment)},
         manual=shown,
-        pictures=_pictures(shown.values(), arguments.pictures),
-        lines=read_figures(Path(FIGURES)),
+        pictures=_pictures(arguments.pictures, shown.values(), resampled.scores[0].identity),
+        lines=read_figures(Path(FIGURES), read_interventions(INTERVENTIONS)),
+        scores=resampled.scores,
         summary=summarise(resampled),
         diagnostics=diagnose(resampled, read_talks(resampled.scores)),
         size=resampled.size,
     )
 
 
-def _pictures(results: Iterable[Result], archives: Sequence[Path]) -> dict[int, Image.Image]:
-    """Image id → picture of the dialogs of manual interventions, where the archives are still there and have it."""
+def _pictures(archives: Sequence[Path], results: Iterable[Result], played: Identity) -> dict[int, Image.Image]:
+    """Image id → picture of the dialogs of manual interventions, where the archives are still there and have it.
+
+    played: what a result is made of. Raises `InputError` where that was made of other pictures.
+    """
     wanted = {int(result.image_ids[0]) for result in results} if archives else set()
-    there = find_pictures([path for path in archives if path.exists()]) if wanted else {}
+    left = [path for path in archives if path.exists()] if wanted else []
+    if settings := made_up(left):
+        check_together("pictures", Identity(left[0], {MADE_UP: settings}), "result", played)
+    there = find_pictures(left)
     if missing := sorted(wanted - set(there)):
         named = f"{archives[0]}" + " and others" * (len(archives) > 1)
         listed = ", ".join(map(str, missing))
@@ -129,8 +167,9 @@ def _tables(material: Material, resampled: Resampled, manual: Manual, dialogs: P
     """All tables by name."""
     experiment, size = material.experiment, material.size
     dataset, stands_for = experiment.dataset, experiment.stands_for
-    published, claims, counts = read_published(Path(PUBLISHED)), read_claims(Path(CLAIMS)), read_attributes(dialogs)
-    evidence = all_evidence(resampled, published, counts, list(manual.values()))
+    interventions, counts = read_interventions(INTERVENTIONS), read_attributes(dialogs)
+    published, claims = read_published(Path(PUBLISHED), interventions), read_claims(Path(CLAIMS), interventions)
+    evidence = all_evidence(resampled, interventions, published, counts, list(manual.values()))
     verdicts = check(claims, evidence, stands_for, resampled.readings, dataset)
     statistics = describe(counts, len(material.vocabulary.words), claims)
     made = [

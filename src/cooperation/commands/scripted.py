@@ -1,16 +1,18 @@
 """Play the scripted bots, whose ranks are known, under every intervention."""
 
 import argparse
-from pathlib import Path
 
+from cooperation.commands.outs import add_out_folder, check_files
+from cooperation.config.conditions import ORACLE_CONDITIONS
 from cooperation.evaluation.oracle import play_oracles
 from cooperation.evaluation.results import write_result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", type=Path, required=True, help="folder of the results CONDITION.h5")
+    add_out_folder(parser, "folder of the results CONDITION.h5")
 
 
 def run(arguments: argparse.Namespace) -> None:
+    check_files(arguments.out, (f"{name}.h5" for name in ORACLE_CONDITIONS))
     for name, result in play_oracles().items():
         write_result(arguments.out / f"{name}.h5", result)

@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 
 from cooperation.commands.common import add_resamples, read_scores
-from cooperation.io.files import write_text
+from cooperation.commands.outs import add_out_text
+from cooperation.io.writing import write_text
 from cooperation.reports.conditions import conditions_table
 from cooperation.reports.metrics import to_csv
 from cooperation.reports.statistics import resample, summarise
@@ -16,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_resamples(parser)
     parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default: %(default)s)")
-    parser.add_argument("--out", type=Path, help="CSV to write, too: a row a condition and round; MPR in %%")
+    add_out_text(parser, "CSV to write, too: a row a condition and round; MPR in %%")
 
 
 def run(arguments: argparse.Namespace) -> None:

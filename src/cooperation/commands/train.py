@@ -11,24 +11,22 @@ from cooperation.bots.building import build_untrained
 from cooperation.bots.checkpoint import TRAINING_FORMAT, Checkpoint, save_checkpoint
 from cooperation.bots.training import AnotherTrainingError, ProgressFile, Trainer
 from cooperation.bots.training_data import training_data
+from cooperation.commands.outs import add_out_file
 from cooperation.config.training import Sizes, Training
-from cooperation.data.store import (
-    identity_of_dialogs,
-    identity_of_features,
-    read_dialogs,
-    read_features,
-    read_vocabulary,
-)
+from cooperation.data.identities import identity_of_dialogs, identity_of_features
+from cooperation.data.store import read_dialogs, read_features, read_vocabulary
+from cooperation.evaluation.identities import check_together
 from cooperation.game.facts import FORMATS
 from cooperation.io.devices import device, keep_freed_memory, name_of
 from cooperation.io.provenance import code, inputs, software
 from cooperation.io.settings import add_flags, from_flags
+from cooperation.io.writing import is_null
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dialogs", type=Path, required=True, help="HDF5 file of dialogs; the train split is used")
     parser.add_argument("--features", type=Path, required=True, help="HDF5 file of normalised image features")
-    parser.add_argument("--out", type=Path, required=True, help="checkpoint (safetensors) to write")
+    add_out_file(parser, "checkpoint (safetensors) to write")
     parser.add_argument(
         "--save-every",
         type=_minutes,
@@ -44,16 +42,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     keep_freed_memory()
     sizes, training = from_flags(Sizes, arguments), from_flags(Training, arguments)
+    of_dialogs, of_features = identity_of_dialogs(arguments.dialogs), identity_of_features(arguments.features)
+    check_together("dialogs", of_dialogs, "features", of_features)
     vocabulary = read_vocabulary(arguments.dialogs)
     dialogs = read_dialogs(arguments.dialogs, "train")
-    images = read_features(arguments.features, "train", dialogs.image_ids).vectors
+    images = read_features(arguments.features, "train", dialogs.image_ids, arguments.dialogs).vectors
     data = training_data(dialogs, images, vocabulary, FORMATS[TRAINING_FORMAT[training.regime]](vocabulary), device())
 
     questioner, answerer = build_untrained(vocabulary.size, images.shape[1], sizes, training)
-    identities = {
-        **identity_of_dialogs(arguments.dialogs).only("vocabulary", "train dialogs"),
-        **identity_of_features(arguments.features).only("features", "train images"),
-    }
     made_of = inputs(dialogs=arguments.dialogs, features=arguments.features)
     fingerprint = f"{sizes}, {made_of}, {code('train')}"
     trainer = Trainer(questioner.to(device()), answerer.to(device()), training, fingerprint)
@@ -61,7 +57,8 @@ def run(arguments: argparse.Namespace) -> None:
     progress = arguments.out.with_suffix(".progress.safetensors")
     if progress.exists():
         continue_from(progress, trainer)
-    epochs = trainer.fit(data, dialogs.image_ids, ProgressFile(progress, arguments.save_every))
+    saving = None if is_null(arguments.out) else ProgressFile(progress, arguments.save_every)
+    epochs = trainer.fit(data, dialogs.image_ids, saving)
     for epoch in tqdm(epochs, total=training.epochs, initial=len(trainer.history), unit="epoch", disable=None):
         losses = ", ".join(f"{name} {loss:.3f}" for name, loss in epoch.losses.items())
         print(f"epoch {epoch.number}: {losses}", file=sys.stderr)
@@ -71,8 +68,9 @@ def run(arguments: argparse.Namespace) -> None:
         "inputs": made_of,
         "epochs": [asdict(epoch) for epoch in trainer.history],
     }
+    learnt = of_dialogs.only("vocabulary", "train dialogs") | of_features.only("features", "train images")
     ids = dialogs.image_ids
-    trained = Checkpoint(questioner, answerer, vocabulary, ids, sizes, asdict(training), identities, provenance)
+    trained = Checkpoint(questioner, answerer, vocabulary, ids, sizes, asdict(training), learnt, provenance)
     save_checkpoint(arguments.out, trained)
     progress.unlink(missing_ok=True)
 

@@ -86,6 +86,16 @@ class Condition:
             return own_fields
         return {"channel": self.channel, "kind": name_of(self.kind), **asdict(self.kind), **own_fields}
 
+    @property
+    def text(self) -> str:
+        """The condition in a line: {channel: caption, kind: replace, p: 0.2, start: 1}; equal where conditions are.
+
+        What is done, its parameters and its start are always said, script and facts where they are not the default.
+        """
+        usual = Condition().settings
+        said = {name: value for name, value in self.settings.items() if usual.get(name) != value}
+        return _flow(said)
+
     def check_reading(self, reading: str) -> None:
         """Raise `InputError` where nobody hears or remembers, under this reading, what is perturbed."""
         if self.channel == "question" and self.script == "dialog" and READINGS[reading].remember is own:
@@ -93,6 +103,20 @@ class Condition:
                 "channel: question, but where people answer nobody hears what is delivered, and in the reading "
                 f"{reading} nobody remembers it; leave script out"
             )
+
+    def check_text(self) -> None:
+        """Raise `InputError` where bots that talk in text can't play it."""
+        if self.facts != "reading":
+            raise InputError(f"facts: {self.facts}, but a model that is loaded reads texts; leave facts out")
+
+    @property
+    def same_in_text(self) -> bool:
+        """Whether bots that talk in text play it alike under all readings.
+
+        These differ in what a bot remembers of its own perturbed messages, and in what some kinds do.
+        """
+        as_written = self.kind is None or type(self.kind).deliver_as_released is Kind.deliver_as_released
+        return self.channel in ("none", "image") or (self.channel == "caption" and as_written)
 
 
 CONDITION_KEYS = tuple(entry.name for entry in fields(Condition) if entry.name not in PARTS)
@@ -121,9 +145,19 @@ def _kind_of(given: Mapping[str, Any], place: str) -> type[Kind] | None:
     if "channel" not in given and "kind" not in given:
         return None
     if "channel" not in given:
-        raise InputError(f"{place}: no channel for the kind {given['kind']}; choose from {', '.join(CHANNELS)}")
+        parameters = (entry.name for kind in kinds().values() for entry in fields(kind))
+        for key in given:
+            known(key, (*PARTS, *dict.fromkeys(parameters), *CONDITION_KEYS), f"{place}.{key}")
+        known(given["kind"], kinds(), f"{place}.kind")
+        channels = ", ".join(kinds()[given["kind"]].channels)
+        raise InputError(f"{place}: no channel for the kind {given['kind']}; choose from {channels}")
     known(given["channel"], CHANNELS, f"{place}.channel")
-    known(given["kind"], kinds_of(given["channel"]), f"{place}.kind")
+    able = kinds_of(given["channel"])
+    if given["kind"] in kinds() and given["kind"] not in able:
+        only = ", ".join(kinds()[given["kind"]].channels)
+        remedy = f"for the {given['channel']} choose from {', '.join(able)}"
+        raise InputError(f"{place}.kind: {given['kind']!r} is for {only} alone; {remedy}")
+    known(given["kind"], able, f"{place}.kind")
     return kinds()[given["kind"]]
 
 
@@ -143,7 +177,8 @@ def _refuse_old_spelling(given: Mapping[str, Any], place: str) -> None:
     elif channel in CHANNELS:
         usual = given.get("kind", "noise" if channel == "image" else "replace")
         new = {"channel": channel, "kind": "swap" if given.get("by") == "swap" else usual}
-    raise InputError(f"{place}: {_flow(given)} is now written {_flow({**new, **rest})}")
+    others = "" if channel not in CHANNELS or "by" in given else f"; other kinds: {', '.join(kinds_of(channel))}"
+    raise InputError(f"{place}: {_flow(given)} is now written {_flow({**new, **rest})}{others}")
 
 
 def _flow(given: Mapping[str, Any]) -> str:
@@ -197,12 +232,20 @@ def read_conditions(given: Any, place: str) -> dict[str, Condition]:
 
 
 def check_names(conditions: Mapping[str, Condition], place: str) -> None:
-    """Raise `InputError` for names that can't stand side by side, or another condition under the baseline's name."""
+    """Raise `InputError` for names that can't stand side by side, or another condition under the baseline's name.
+
+    Nor may two names stand for the same condition: one of them would be played for nothing.
+    """
     for name in conditions:
         check_name(name, place)
     check_apart(conditions, place)
     if conditions.get(BASELINE, Condition()) != Condition():
         raise InputError(f"{place}: {BASELINE!r} is the baseline of all others; leave it {{}}")
+    seen: dict[Condition, str] = {}
+    for name, condition in conditions.items():
+        other = seen.setdefault(condition, name)
+        if other != name:
+            raise InputError(f"{place}: {other!r} and {name!r} are the same, {condition.text}; leave one out")
 
 
 @dataclass(frozen=True)
@@ -215,6 +258,26 @@ class Playing:
     def __post_init__(self) -> None:
         at_least(self, candidates=1, batch=1)
 
+
+# What a loaded model plays where the settings do not say it: each channel's noise, and the same of another dialog. Not
+# negation, as there are bots that never say yes or no.
+LOADED_CONDITIONS = {
+    BASELINE: Condition(),
+    **{
+        name: read_condition(given, name)
+        for name, given in {
+            "human": {"script": "dialog"},
+            "image-from1": {"channel": "image", "kind": "noise"},
+            "caption-p1": {"channel": "caption", "kind": "replace"},
+            "question-from1-p1": {"channel": "question", "kind": "replace"},
+            "answer-from1-p1": {"channel": "answer", "kind": "replace"},
+            "image-swap": {"channel": "image", "kind": "swap"},
+            "caption-swap": {"channel": "caption", "kind": "swap"},
+            "question-swap": {"channel": "question", "kind": "swap"},
+            "answer-swap": {"channel": "answer", "kind": "swap"},
+        }.items()
+    },
+}
 
 # What the scripted bots play, whose outcome is known. All their questions are the same, so a swap would change none.
 ORACLE_CONDITIONS = {

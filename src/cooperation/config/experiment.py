@@ -8,10 +8,10 @@ from typing import Any
 from cooperation.config.conditions import Condition, check_apart, check_name, played_under, read_conditions
 from cooperation.config.datasets import Dataset, read_one
 from cooperation.config.inputs import check_present
-from cooperation.config.training import Model, Training, read_model
+from cooperation.config.training import LoadedModel, Model, Training, read_model
 from cooperation.game.readings import READINGS
 from cooperation.io.files import InputError
-from cooperation.io.settings import check_seed, known, mapping, names_in
+from cooperation.io.settings import check_seed, known, mapping, names_in, typed
 
 Conditions = Mapping[str, Mapping[str, Condition]]
 """Model → name → condition."""
@@ -72,7 +72,7 @@ class Experiment:
     game_seed: int
     bootstrap_seed: int
     readings: tuple[str, ...]
-    models: Mapping[str, Model]
+    models: Mapping[str, Model | LoadedModel]
     conditions: Conditions
     stands_for: Mapping[str, tuple[str, ...]]
     worlds: tuple[str, ...] = ()
@@ -89,9 +89,19 @@ class Experiment:
         return bool(self.worlds) and self.dataset not in self.worlds
 
     def training(self, dataset: str, model: str, seed: int) -> Training:
-        """How a model's bots are trained on a data set; raises `InputError` where it has no settings for the regime."""
-        defaults = self.datasets[dataset].training
-        return replace(self.models[model].training(defaults, f"datasets.{dataset}.training"), seed=seed)
+        """How a model's bots are trained on a data set.
+
+        Raises `InputError` where it has no settings for the regime, or the model is loaded.
+        """
+        chosen = self.models[model]
+        if isinstance(chosen, LoadedModel):
+            raise InputError(f"models.{model}: is loaded from {chosen.load}, not trained here; give --load")
+        return replace(chosen.training(self.datasets[dataset].training, f"datasets.{dataset}.training"), seed=seed)
+
+    @property
+    def loaded(self) -> Mapping[str, LoadedModel]:
+        """The models that are not trained here, by name."""
+        return {name: model for name, model in self.models.items() if isinstance(model, LoadedModel)}
 
     def conditions_of(self, dataset: str) -> Conditions:
         """What is played on a data set: the chosen one's conditions, or the worlds'."""
@@ -101,9 +111,12 @@ class Experiment:
         """The readings that are played on a data set."""
         return self.readings if dataset == self.dataset else (CONTROL_READING,)
 
-    def seeds_of(self, dataset: str) -> tuple[int, ...]:
-        """Seeds of the trainings whose bots play on a data set; only the first in the worlds."""
-        return self.seeds if dataset == self.dataset else self.seeds[:1]
+    def seeds_of(self, dataset: str, model: str) -> tuple[int, ...]:
+        """Seeds of the trainings of a model that plays on a data set; only the first in the worlds.
+
+        The results of a model that is loaded have the first one in their names.
+        """
+        return self.seeds if dataset == self.dataset and model not in self.loaded else self.seeds[:1]
 
     def games(self, dataset: str) -> list[Game]:
         """All games on a data set, a model's together."""
@@ -112,7 +125,7 @@ class Experiment:
             Game(dataset, model, seed, reading, name)
             for model, conditions in self.conditions_of(dataset).items()
             for name, condition in conditions.items()
-            for seed in self.seeds_of(dataset)
+            for seed in self.seeds_of(dataset, model)
             for reading in readings
             if played_under(condition, reading, readings)
         ]
@@ -129,10 +142,15 @@ class Experiment:
 
 KEYS = ("dataset", "seeds", "readings", "models", "conditions", "datasets")
 OPTIONAL = ("game_seed", "bootstrap_seed", "paper", "controls")
-# What the paper says: its values, its statements and the lines of its figures.
-PUBLISHED, CLAIMS, FIGURES = PAPER = ("paper/published.csv", "paper/claims.csv", "paper/figures.csv")
-# What the controls should give.
-EXPECTED = "workflow/controls.csv"
+# What the paper says: its values, its statements, the lines of its figures, and the interventions that they are about.
+PUBLISHED, CLAIMS, FIGURES, INTERVENTIONS = PAPER = (
+    "paper/published.csv",
+    "paper/claims.csv",
+    "paper/figures.csv",
+    "paper/interventions.csv",
+)
+# What the controls should give, and the interventions that this is about.
+EXPECTED, WORLD_INTERVENTIONS = CONTROLS = ("workflow/controls.csv", "workflow/interventions.csv")
 
 
 def read(config: Mapping[str, Any]) -> Experiment:
@@ -166,13 +184,16 @@ def read(config: Mapping[str, Any]) -> Experiment:
         models,
         conditions,
         _stands_for(config.get("paper"), models),
-        *_worlds(config.get("controls"), found, models),
+        *_worlds(config.get("controls"), found, [name for name, one in models.items() if isinstance(one, Model)]),
     )
     for dataset in (experiment.dataset, *experiment.worlds):
-        for model in experiment.conditions_of(dataset):
-            experiment.training(dataset, model, experiment.seeds[0])
+        _check_variants(experiment, dataset)
+        for model, played in experiment.conditions_of(dataset).items():
+            if model in experiment.loaded:
+                _check_loaded(played, f"conditions.{model}")
+    trained = [name for name in models if name not in experiment.loaded]
     for name, (model, _) in experiment.data.manual.items():
-        known(model, models, f"datasets.{experiment.dataset}.manual, figure {name}")
+        known(model, trained, f"datasets.{experiment.dataset}.manual, figure {name}")
     return experiment
 
 
@@ -203,31 +224,30 @@ def check_given(experiment: Experiment) -> None:
             raise InputError(
                 f"{path}: no such file; write it, as paper/manual/README.md says, or correct {place}.manual"
             )
-    for path in (*PAPER, *([EXPECTED] if experiment.controlled else [])):
+    for model in experiment.conditions:
+        if model in experiment.loaded and not Path(experiment.loaded[model].file).is_file():
+            raise InputError(f"{experiment.loaded[model].file}: no such file; write it, or correct models.{model}.load")
+    for path in (*PAPER, *(CONTROLS if experiment.controlled else ())):
         if not Path(path).is_file():
             raise InputError(f"{path}: no such file, but it is a part of this project; git checkout -- {path}")
 
 
 def _typed(config: Mapping[str, Any]) -> Mapping[str, Any]:
     try:
-        return _numbers(config)  # type: ignore[no-any-return]
+        return typed(config)  # type: ignore[no-any-return]
     except RecursionError as error:
         raise InputError("config: an alias (*) stands within what it stands for; write it out") from error
 
 
-def _numbers(given: Any) -> Any:
-    """Turn texts into numbers and booleans: Snakemake passes those within `--config KEY={…}` as '0.3' or 'true'."""
-    if isinstance(given, Mapping):
-        # A hash may consist of digits.
-        return {key: value if key == "sha256" else _numbers(value) for key, value in given.items()}
-    if isinstance(given, list):
-        return [_numbers(value) for value in given]
-    for kind in (int, float, {"true": True, "false": False}.__getitem__) if isinstance(given, str) else ():
-        try:
-            return kind(given)
-        except (ValueError, KeyError):
+def _check_variants(experiment: Experiment, dataset: str) -> None:
+    """Raise `InputError` where two models that play are trained alike, so that one would be trained for nothing."""
+    seen: dict[Training, str] = {}
+    for model in experiment.conditions_of(dataset):
+        if model in experiment.loaded:
             continue
-    return given
+        other = seen.setdefault(experiment.training(dataset, model, experiment.seeds[0]), model)
+        if other != model:
+            raise InputError(f"models.{model}: trained as {other!r} is on {dataset}; let it differ, or leave it out")
 
 
 def _refuse_old_keys(config: Mapping[str, Any]) -> None:
@@ -241,11 +261,20 @@ def _refuse_old_keys(config: Mapping[str, Any]) -> None:
         raise InputError("config: controls.conditions is now written controls: {conditions: {dialog: {none: {}, …}}}")
 
 
-def _models(given: Any) -> Mapping[str, Model]:
+def _models(given: Any) -> Mapping[str, Model | LoadedModel]:
     for name in mapping(given, "models"):
         check_name(name, "models", "model")
     check_apart(given, "models")
     return {name: read_model(settings, f"models.{name}") for name, settings in given.items()}
+
+
+def _check_loaded(conditions: Mapping[str, Condition], place: str) -> None:
+    """Raise `InputError` for a condition that bots of a builder's own can't play."""
+    for name, condition in conditions.items():
+        try:
+            condition.check_text()
+        except InputError as error:
+            raise InputError(f"{place}.{name}: {error}") from error
 
 
 def _conditions(given: Any, models: Iterable[str], readings: tuple[str, ...], above: str) -> Conditions:
@@ -278,7 +307,7 @@ def _seed(config: Mapping[str, Any], key: str, default: int) -> int:
     return value
 
 
-def _stands_for(given: Any, models: Mapping[str, Model]) -> Mapping[str, tuple[str, ...]]:
+def _stands_for(given: Any, models: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
     """Name of a model in paper/*.csv → our models that stand for it; by default that of the same name."""
     if given is None:
         return {name: (name,) for name in PAPER_MODELS if name in models}
@@ -291,9 +320,7 @@ def _stands_for(given: Any, models: Mapping[str, Model]) -> Mapping[str, tuple[s
     return found
 
 
-def _worlds(
-    given: Any, datasets: Mapping[str, Dataset], models: Mapping[str, Model]
-) -> tuple[tuple[str, ...], Conditions]:
+def _worlds(given: Any, datasets: Mapping[str, Dataset], models: Iterable[str]) -> tuple[tuple[str, ...], Conditions]:
     """The worlds of the controls, and the conditions that are played in them."""
     if given is None:
         return (), {}

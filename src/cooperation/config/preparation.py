@@ -113,6 +113,15 @@ class Extraction:
         check_seed(self.seed)
 
 
+HASH = ", sha256 "
+"""Stands between the name of VGG-16's weights and the hash of their file, in what features say of them."""
+
+
+def untrained_weights(seed: int) -> str:
+    """What features say of VGG-16's weights where they are untrained."""
+    return f"untrained, seed {seed}"
+
+
 @dataclass(frozen=True)
 class Normalisation:
     """how image features are normalised"""

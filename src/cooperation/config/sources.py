@@ -40,6 +40,12 @@ class Source:
         pictures = {} if self.features else {picture_role(split): ("pictures", split) for split in SPLITS}
         return {role: ("dialogs", role) for role in self.files if role not in pictures} | pictures
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Roles of the files that hold dialogs, not pictures or their features."""
+        pictures = {*map(picture_role, SPLITS), self.features}
+        return tuple(role for role in self.files if role not in pictures)
+
 
 def picture_role(split: str) -> str:
     """The role of the pictures of a split."""
@@ -55,7 +61,10 @@ def source_names() -> tuple[str, ...]:
 def declared(source: str) -> Source:
     """The declaration of a source. Raises `TypeError` or `ValueError` at a mistake in its reader's file."""
     path = READERS / f"{source}.py"
-    for statement in ast.parse(path.read_text(encoding="utf-8")).body:
+    for statement in ast.parse(path.read_text(encoding="utf-8"), str(path)).body:
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "SOURCE":
-            return Source(**ast.literal_eval(statement.value))
+            try:
+                return Source(**ast.literal_eval(statement.value))
+            except (TypeError, ValueError) as error:
+                raise TypeError(f"{path}: SOURCE: {error}; see cooperation.config.sources.Source") from error
     raise TypeError(f"{path}: has no SOURCE = {{…}}; see cooperation.config.sources.Source")

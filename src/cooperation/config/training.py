@@ -1,4 +1,4 @@
-"""The models: how large their bots are and how they are trained.
+"""The models: how large their bots are and how they are trained, or where bots of your own are loaded from.
 
 Needs nothing but the standard library, since the Snakefile reads it.
 """
@@ -49,6 +49,12 @@ class Training:
             raise InputError("image_weight: round updates learn the image apart, so it has no effect; leave it out")
 
 
+def in_effect(training: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that determine how bots learn, without the seed; a weight of the image loss where it is weighed."""
+    without = {"seed"} | ({"image_weight"} if training.get("regime") == "round" else set())
+    return {key: value for key, value in training.items() if key not in without}
+
+
 @dataclass(frozen=True)
 class Model:
     """A model of config.yaml: its regime, and the settings in which its training differs from the data set's."""
@@ -66,13 +72,45 @@ class Model:
         return Training(**{**asdict(defaults[self.regime]), **self.differences})
 
 
-def read_model(given: Any, place: str) -> Model:
-    """Check an entry of `models` such as {regime: dialog, image_weight: 1}; raises `InputError` that names the key."""
+@dataclass(frozen=True)
+class LoadedModel:
+    """A model of config.yaml that is not trained here: `load` is FILE.py:NAME, which is called with the options."""
+
+    load: str
+    options: Mapping[str, Any]
+
+    @property
+    def file(self) -> str:
+        """The path of FILE.py."""
+        return file_and_name(self.load)[0]
+
+
+def file_and_name(place: str) -> tuple[str, str]:
+    """The parts of FILE.py:NAME; the name is "" where there is none."""
+    file, colon, name = place.rpartition(":")
+    return (file, name) if colon and file.endswith(".py") else (place, "")
+
+
+def read_model(given: Any, place: str) -> Model | LoadedModel:
+    """Check an entry of `models` such as {regime: dialog, image_weight: 1} or {load: my_bots.py:make, options: {…}}.
+
+    Raises `InputError` that names the key.
+    """
     given = mapping(given, place)
+    if "load" in given:
+        return _read_loaded(given, place)
     if "regime" not in given:
-        raise InputError(f"{place}: no regime; choose from {', '.join(REGIMES)}")
+        raise InputError(f"{place}: no regime; choose from {', '.join(REGIMES)}, or load bots of your own")
     known(given["regime"], REGIMES, f"{place}.regime")
     if "seed" in given:
         raise InputError(f"{place}.seed: leave it out; see `seeds`")
     settings = asdict(checked(Training, given, place))
     return Model(given["regime"], {key: settings[key] for key in given if key != "regime"})
+
+
+def _read_loaded(given: Mapping[str, Any], place: str) -> LoadedModel:
+    for key in given:
+        known(key, ("load", "options"), f"{place}.{key}")
+    if not isinstance(given["load"], str) or not given["load"]:
+        raise InputError(f"{place}.load: {given['load']!r} names no file; write my_bots.py:make")
+    return LoadedModel(given["load"], dict(mapping(given.get("options", {}), f"{place}.options")))

@@ -13,6 +13,8 @@ from typing import NamedTuple
 from zipfile import BadZipFile, ZipFile
 
 from cooperation.io.files import DAMAGE, Errors, InputError, parse_errors
+from cooperation.io.identity import Agreement, Identity, require_same
+from cooperation.io.writing import keep
 
 # COCO_train2014_000000123456.jpg, VisualDialog_val2018_000000123456.jpg
 PICTURE = re.compile(r"(\d+)\.jpe?g$", re.IGNORECASE)
@@ -25,6 +27,10 @@ RAISED: Errors = (BadZipFile, zlib.error, LZMAError, EOFError, struct.error, *DA
 
 # Absolute names and names with `..`, in Unix's and in Windows' spelling.
 OUTSIDE = re.compile(r"^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.($|[/\\])")
+
+MADE_UP = "made-up files"
+"""What archives of made-up dialogs and pictures say in their comments, in an `Identity`."""
+MARK = "made up by cooperation, "
 
 
 class Picture(NamedTuple):
@@ -39,6 +45,31 @@ class Picture(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.archive}, {self.name}"
+
+
+def comment_of(settings: str) -> bytes:
+    """The comment of an archive whose content was made up; settings: what it was made with, in words."""
+    return f"{MARK}{settings}".encode()
+
+
+def made_up(paths: Sequence[Path]) -> str:
+    """What archives say that their content was made up with; "" where none was, or nothing is said of it.
+
+    Files that are no zip archives say nothing. Raises `InputError` where two archives were made with different
+    settings, or one is missing or damaged.
+    """
+    said = [Identity(path, {MADE_UP: settings}) for path in paths if (settings := _comment(path))]
+    for one in said[1:]:
+        require_same(said[0], one, Agreement((MADE_UP,)), "give archives that were made together")
+    return said[0].of(MADE_UP) if said else ""
+
+
+def _comment(path: Path) -> str:
+    if path.suffix != ".zip" or path.is_dir():
+        return ""
+    with _readable(path), ZipFile(path) as archive:
+        text = archive.comment.decode(errors="replace")
+    return text.removeprefix(MARK) if text.startswith(MARK) else ""
 
 
 def read_json_text(path: Path) -> str:
@@ -59,7 +90,8 @@ def read_json_text(path: Path) -> str:
 def find_pictures(paths: Sequence[Path]) -> dict[int, Picture]:
     """Image id → picture, of all archives and folders one after another, each in the order of its ids.
 
-    Raises `InputError` as `picture_names` does, and where two archives have a picture of one image.
+    Nothing is written to pictures in folders from then on. Raises `InputError` as `picture_names` does, and where two
+    archives have a picture of one image.
     """
     found: dict[int, Picture] = {}
     for path in paths:
@@ -67,6 +99,8 @@ def find_pictures(paths: Sequence[Path]) -> dict[int, Picture]:
         for image in found.keys() & names.keys():
             raise InputError(f"{path}: image {image} is in {found[image].archive} already; give each picture once")
         found |= {image: Picture(path, name) for image, name in names.items()}
+        if path.is_dir():
+            keep(path / name for name in names.values())
     return found
 
 

@@ -12,7 +12,8 @@ from tqdm import tqdm
 from urllib3.util import Retry
 
 from cooperation.config.preparation import Download, Retries
-from cooperation.io.files import InputError, file_errors, size_of, write_text
+from cooperation.io.files import InputError, file_errors, recorded_digest, size_of
+from cooperation.io.writing import write_text
 
 # A transfer that breaks off loses the block that it was in.
 BLOCK = 1 << 16
@@ -34,8 +35,7 @@ def obtain(path: Path, download: Download, retries: Retries, have: Path | None =
     Raises `InputError` where size or hash is wrong, no address has the file, or there is no room for it.
     """
     record = path.with_name(path.name + ".sha256")
-    if not download.sha256 and record.exists():
-        recorded = "".join(record.read_text(errors="replace").split()[:1])
+    if not download.sha256 and (recorded := recorded_digest(path)):
         download = replace(download, sha256=recorded, stated=f"recorded in {record}")
     path.parent.mkdir(parents=True, exist_ok=True)
     origin = "there already"

@@ -15,7 +15,7 @@ from cooperation.config.preparation import Download
 from cooperation.config.sources import SPLITS, picture_role
 from cooperation.data.archives import picture_names
 from cooperation.data.reading import reader_of
-from cooperation.io.files import InputError, size_of
+from cooperation.io.files import InputError, recorded_digest, size_of
 
 # fc7 as extracted and as normalised: 4096 numbers of 4 bytes.
 FEATURE_BYTES = 2 * 4096 * 4
@@ -107,7 +107,7 @@ def _downloaded(use: FileUse, inputs: Inputs) -> FileState:
 
 
 def _found(use: FileUse, state: str, remedy: str) -> FileState:
-    size, sha256 = use.path.stat().st_size, _recorded_sha256(use.path)
+    size, sha256 = use.path.stat().st_size, recorded_digest(use.path)
     holds, pictures, problem = "", 0, ""
     if use.origin.size and size != use.origin.size:
         problem = f"{use.path}: {size:,} bytes instead of {use.origin.size:,}; {remedy}"
@@ -123,11 +123,6 @@ def _found(use: FileUse, state: str, remedy: str) -> FileState:
         except InputError as error:
             problem = str(error)
     return FileState(use.name, use.role, use.path, state, size, 0, sha256, holds, pictures, problem)
-
-
-def _recorded_sha256(path: Path) -> str:
-    record = path.with_name(path.name + ".sha256")
-    return "".join(record.read_text(errors="replace").split()[:1]) if record.exists() else ""
 
 
 def disk_space(inputs: list[FileState], data: Dataset, folder: Path) -> tuple[int, int]:

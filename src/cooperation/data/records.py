@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from cooperation.game.messages import Ints
+from cooperation.game.messages import ROUNDS, Ints
 from cooperation.io.files import InputError
 
 Ids = npt.NDArray[np.int64]
@@ -31,6 +31,13 @@ class VisDial:
     question_rows: Ints
     answer_rows: Ints
     refused_ids: Ids
+
+    def __post_init__(self) -> None:
+        shape = (len(self.image_ids), ROUNDS)
+        rows = self.question_rows.shape, self.answer_rows.shape
+        if len(self.captions) != shape[0] or rows != (shape, shape):
+            found = f"{len(self.captions)} captions, {rows[0]} question and {rows[1]} answer rows"
+            raise ValueError(f"{found} for {shape[0]} image ids; a dialog has a caption and {ROUNDS} rows of each")
 
     @property
     def refused(self) -> int:

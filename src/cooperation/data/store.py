@@ -14,11 +14,11 @@ import h5py
 import numpy as np
 import numpy.typing as npt
 
+from cooperation.data.archives import MADE_UP
 from cooperation.game.messages import Floats, Messages, Rows
 from cooperation.game.vocabulary import Vocabulary
 from cooperation.io.files import InputError
-from cooperation.io.hdf5 import SUMS, Verified, created, opened, read_attributes, read_blocks, read_sums, shape_of
-from cooperation.io.identity import Identity, named
+from cooperation.io.hdf5 import SUMS, Verified, created, opened, read_blocks, shape_of
 
 Ids = npt.NDArray[np.int64]
 PARTS = {"captions": "cap", "questions": "ques", "answers": "ans"}
@@ -61,17 +61,19 @@ class Features:
     attributes: Mapping[str, Any]
 
 
-def rows_of(image_ids: Ids, among: Ids, place: Path) -> Rows:
+def rows_of(image_ids: Ids, among: Ids, place: Path, asked_by: Path | None = None) -> Rows:
     """Rows [images] of some images, by their ids [images], among those of a file [file's images].
 
-    place: the file, for the message. Raises `InputError` where the file lacks an image.
+    place: the file, and asked_by: the file of the dialogs about the images, for the message. Raises `InputError` where
+    the file lacks an image.
     """
     order = np.argsort(among)
     rows: Rows = order[np.searchsorted(among, image_ids, sorter=order).clip(max=len(order) - 1)]
     missing = image_ids[among[rows] != image_ids]
     if len(missing):
+        whose = f", which {asked_by} has a dialog about" if asked_by else ""
         raise InputError(
-            f"{place}: no features of image {missing[0]} ({len(missing)} images missing); "
+            f"{place}: no features of image {missing[0]}{whose} ({len(missing)} images missing); "
             "extract the features of the archive that these dialogs belong to"
         )
     return rows
@@ -104,6 +106,13 @@ def read_dialogs(path: Path, split: str) -> Dialogs:
             for field, name in PARTS.items()
         }
         return Dialogs(arrays[f"image_id_{split}"].astype(np.int64), **parts)
+
+
+def count_dialogs(path: Path, split: str) -> int:
+    """How many dialogs a split (`train` or `val`) has."""
+    with opened(path) as file:
+        _check_split(file, split, path)
+        return shape_of(file, f"image_id_{split}")[0]
 
 
 def read_vocabulary(path: Path) -> Vocabulary:
@@ -211,13 +220,17 @@ def _image_ids(verified: Verified, split: str, rows: int, path: Path) -> Ids:
 
 
 def agreed(files: Sequence[tuple[Path, Mapping[str, Any]]]) -> dict[str, Any]:
-    """Join the attributes of feature files. Raises `InputError` where they were made in different ways (`MADE_BY`)."""
+    """Join the attributes of feature files.
+
+    Raises `InputError` where they were made in different ways (`MADE_BY`), or of pictures made up in different ways.
+    """
     (first, one), *others = files
     for path, other in others:
-        for name in MADE_BY:
+        for name in (*MADE_BY, "made_up"):
             mine, its = one.get(name), other.get(name)
             if mine != its:
-                raise InputError(f"{path}: {name} is {its!r}, but {mine!r} in {first}; extract both the same way")
+                what = MADE_UP if name == "made_up" else name
+                raise InputError(f"{path}: {what} is {its!r}, but {mine!r} in {first}; extract both the same way")
     return {name: value for _, attributes in files for name, value in attributes.items()}
 
 
@@ -253,15 +266,15 @@ def _hashed(blocks: Iterable[Floats], seen: set[int]) -> Iterator[Floats]:
         yield block
 
 
-def read_features(path: Path, split: str, image_ids: Ids | None = None) -> Features:
+def read_features(path: Path, split: str, image_ids: Ids | None = None, asked_by: Path | None = None) -> Features:
     """Read the image features of a split: all, or those of some images [images] in their order.
 
-    They are read block by block into place, so VisDial's 1.4 GB are never in memory twice. Raises `InputError` where
-    the file lacks an image or is damaged.
+    They are read block by block into place, so VisDial's 1.4 GB are never in memory twice. asked_by: the file of the
+    dialogs about the images, for the message. Raises `InputError` where the file lacks an image or is damaged.
     """
     parts = FeatureParts.of([path], split)
     chosen = parts.image_ids if image_ids is None else image_ids
-    rows = rows_of(chosen, parts.image_ids, path)
+    rows = rows_of(chosen, parts.image_ids, path, asked_by)
     vectors = np.empty((len(chosen), parts.width), np.float32)
     start = 0
     for block in parts.blocks():
@@ -269,38 +282,3 @@ def read_features(path: Path, split: str, image_ids: Ids | None = None) -> Featu
         vectors[here] = block[rows[here] - start]
         start += len(block)
     return Features(chosen, vectors, parts.attributes)
-
-
-def identity_of_dialogs(path: Path) -> Identity:
-    """What a file of dialogs is made of: `vocabulary`, `train dialogs`, `val dialogs`.
-
-    Raises `InputError` as `opened`.
-    """
-    sums = read_sums(path)
-    with opened(path) as file:
-        words = shape_of(file, "words")[0]
-        made_of = {"vocabulary": named(f"{words:,} words", sums["words"])}
-        for split in FIRST_ROW:
-            if f"image_id_{split}" in file:
-                arrays = {name: total for name, total in sums.items() if name.endswith(f"_{split}")}
-                count = shape_of(file, f"image_id_{split}")[0]
-                made_of[f"{split} dialogs"] = named(f"{count:,} dialogs", arrays)
-    return Identity(path, made_of)
-
-
-def identity_of_features(path: Path) -> Identity:
-    """What a file of normalised features is made of: `features` (how they were made), `train images`, `val images`.
-
-    Features that were standardised follow from the train images, too. Raises `InputError` as `opened`.
-    """
-    sums, attributes = read_sums(path), read_attributes(path)
-    how = {name: str(attributes.get(name)) for name in (*MADE_BY, "normalisation", "length")}
-    if how["normalisation"] == "standardise":
-        how["train images"] = sums["images_train"]
-    text = f"{how['preprocessing']}, {how['normalisation']}, length {how['length']}"
-    made_of = {"features": named(text, how)}
-    with opened(path) as file:
-        for split in feature_splits(path):
-            count = shape_of(file, f"images_{split}")[0]
-            made_of[f"{split} images"] = named(f"{count:,} images", sums[f"images_{split}"], sums[f"image_id_{split}"])
-    return Identity(path, made_of)

@@ -14,7 +14,7 @@ from torchvision.models import VGG16_Weights, vgg16
 from torchvision.transforms import functional
 from tqdm import tqdm
 
-from cooperation.config.preparation import Extraction
+from cooperation.config.preparation import HASH, Extraction, untrained_weights
 from cooperation.data.archives import Picture
 from cooperation.data.pictures import decode
 from cooperation.game.messages import Floats
@@ -54,7 +54,7 @@ def untrained(seed: int) -> tuple[nn.Module, str]:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = vgg16()
-    return _up_to_fc7(network), f"untrained, seed {seed}"
+    return _up_to_fc7(network), untrained_weights(seed)
 
 
 def trained(weights: Path) -> tuple[nn.Module, str]:
@@ -82,7 +82,7 @@ def trained(weights: Path) -> tuple[nn.Module, str]:
     except Exception as error:  # torch has no exception of its own for a foreign file
         reason = " ".join(str(error).split()).partition(". ")[0]
         raise InputError(f"{weights}: not the weights of VGG-16 ({reason}); download them again") from error
-    return _up_to_fc7(network), f"{weights.name}, sha256 {found}"
+    return _up_to_fc7(network), f"{weights.name}{HASH}{found}"
 
 
 def _up_to_fc7(network: Any) -> nn.Module:

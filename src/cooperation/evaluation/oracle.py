@@ -5,6 +5,7 @@ image ties with all candidates but the one that was guessed (50 − 50/N); with 
 where nothing is known, it ties with all of them (50).
 """
 
+import json
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ from cooperation.evaluation.results import Result
 from cooperation.game.messages import Floats, Messages
 from cooperation.game.readings import READINGS
 from cooperation.game.vocabulary import Vocabulary
+from cooperation.io.identity import ATTRIBUTE
 from cooperation.io.provenance import software
 
 # Numbers are said in binary digits, no and yes, so that a negated answer is always wrong.
@@ -26,6 +28,16 @@ BASE, DIGITS = 2, 7
 DIALOGS = BASE**DIGITS
 SEED = 1
 READING = "written"
+FEATURES = "unit vectors, equally far from each other"
+# All of it follows from this program.
+MADE_OF = json.dumps(
+    {
+        **dict.fromkeys(("bots", "training"), "scripted"),
+        "vocabulary": ", ".join(VOCABULARY.words),
+        "val dialogs": f"{DIALOGS} dialogs without a word",
+        **dict.fromkeys(("features", "val images"), FEATURES),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -54,8 +66,8 @@ def play_oracles() -> dict[str, Result]:
         baseline = results[BASELINE] if condition.needs_baseline else None
         game = games.play(condition, READINGS[READING], baseline)
         named = {"dataset": "scripted", "model": "scripted", "seed": SEED, "game_seed": SEED, "reading": READING}
-        features = {"features": "unit vectors, equally far from each other", "candidates": DIALOGS}
-        attributes = {**named, "condition": name, **features, **software(), "device": "cpu"}
+        features = {"features": FEATURES, "candidates": DIALOGS}
+        attributes = {**named, "condition": name, **features, **software(), "device": "cpu", ATTRIBUTE: MADE_OF}
         results[name] = as_result(game, dialogs, condition, attributes)
     return results
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +11,9 @@ from tqdm import tqdm
 
 from cooperation.config.conditions import Condition
 from cooperation.data.store import Dialogs
-from cooperation.evaluation.ranking import Ranker
 from cooperation.evaluation.results import Result
 from cooperation.game.match import Batch, Game, Match, Perturbation, Script, join_games, play_branching
-from cooperation.game.messages import ROUNDS, Floats, Messages, widened, with_end
+from cooperation.game.messages import ROUNDS, Floats, Messages, Rows, widened, with_end
 from cooperation.game.place import Context, OtherDialogs
 from cooperation.game.protocols import Bots
 from cooperation.game.readings import Reading
@@ -22,11 +21,18 @@ from cooperation.game.vocabulary import Vocabulary
 from cooperation.io.files import InputError
 
 
+class Ranking(Protocol):
+    """Ranks guesses among candidates."""
+
+    def rank(self, guesses: Any, truth: Rows) -> npt.NDArray[np.float64]:
+        """Ranks [guesses] from 0 of the true images; guesses: as the questioners give them; truth: rows of dialogs."""
+
+
 @dataclass(frozen=True)
 class Games:
     """What two bots play with: dialogs about images, among which every guess is ranked.
 
-    images: [dialogs, features], in the order of the dialogs and of the ranker. seed: of perturbations and swap
+    images: [dialogs, features], in the order of the dialogs and of the ranker's truth. seed: of perturbations and swap
     partners. batch: dialogs played at a time.
     """
 
@@ -34,7 +40,7 @@ class Games:
     vocabulary: Vocabulary
     dialogs: Dialogs
     images: Floats
-    ranker: Ranker
+    ranker: Ranking
     seed: int
     batch: int
 

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from cooperation.game.messages import Messages
+from cooperation.game.text import TextVocabulary
 from cooperation.io.hdf5 import Verified, created, opened
-from cooperation.io.identity import ATTRIBUTE, Identity
+from cooperation.io.identity import ATTRIBUTE, Identity, content_hash
 
 MESSAGES = ("caption_said", "caption_heard", "question_said", "question_heard", "answer_said", "answer_heard")
 
@@ -25,10 +26,12 @@ class Result:
     perturbed_messages, perturbed_tokens: [11], counts over all dialogs, round 0 is the caption (an image counts as one
     message without tokens in every round in which it is perturbed). Messages, as said and as delivered, EOS included
     where it was said: captions [dialogs, length], the others [dialogs, 10, length].
-    attributes: `dataset`, `model`, `reading`, `condition` (names), `seed` (of the training), `game_seed`, `settings`
-    and `training` (JSON of the condition and of how the bots were trained), `candidates` (their number), `features`
-    (how they were made), `identity` (JSON, see `io.identity`: `bots`, `vocabulary`, `val dialogs`, `features`, `val
-    images`) and provenance. Those of a manual intervention have a `title`, too.
+    attributes: `dataset`, `model`, `reading`, `condition` (names), `seed` (of the training), `game_seed`, `settings`,
+    `training` and `sizes` (JSON of the condition and of the bots), `candidates` (their number), `val_dialogs` (that of
+    the file's dialogs), `dialogs` and `features` (JSON of how they were made), `identity` (JSON, see the function) and
+    provenance. Those of a manual intervention have a `title`, too.
+    vocabulary: the words of bots that talk in text; None where they have the words of the file of dialogs.
+    content: a hash of all arrays, of a result that was read from a file.
     """
 
     image_ids: npt.NDArray[np.int64]
@@ -42,15 +45,36 @@ class Result:
     answer_said: Messages
     answer_heard: Messages
     attributes: Mapping[str, Any]
+    vocabulary: TextVocabulary | None = None
+    content: str = ""
 
     @property
     def is_manual(self) -> bool:
         """Whether it is of a manual intervention: one dialog without (row 0) and with it (row 1)."""
         return "title" in self.attributes
 
+    def texts(self, name: str) -> list[list[str]]:
+        """The texts of one of `MESSAGES` of bots that talk in text: one for each round (a caption has one) and dialog.
+
+        Raises `ValueError` for a result of other bots.
+        """
+        if self.vocabulary is None:
+            raise ValueError("the words are those of the file of dialogs")
+        messages: Messages = getattr(self, name)
+        rounds = messages[:, None] if messages.lengths.ndim == 1 else messages
+        return [self.vocabulary.texts(rounds[row]) for row in range(len(rounds))]
+
     def identity(self, place: Path) -> Identity:
-        """What the result in the file `place` is made of; nothing is known of one of an earlier version."""
-        return Identity(place, json.loads(self.attributes.get(ATTRIBUTE, "{}")))
+        """What the result in the file `place` is made of; of one of an earlier version hardly anything is known.
+
+        `bots`, `training`, `train dialogs`, `train images` (see `Checkpoint.identity`), `vocabulary`, `val dialogs`,
+        `features`, `val images`, `candidates`, `game seed`; how the data was made up, if so. `baseline`: the game by
+        whose ranks a rule chose the dialog of a manual intervention; `game`: this one's own content.
+        """
+        known = {name.replace("_", " "): str(self.attributes.get(name)) for name in ("candidates", "game_seed")}
+        game = {"game": f"{self.attributes.get('condition')}, {self.attributes.get('reading')} ({self.content})"}
+        made_of = json.loads(self.attributes.get(ATTRIBUTE, "{}"))
+        return Identity(place, {**made_of, **known, **(game if self.content else {})})
 
     @property
     def percentiles(self) -> npt.NDArray[np.float64]:
@@ -70,6 +94,9 @@ def write_result(path: Path, result: Result) -> None:
             messages = getattr(result, name)
             file.add(name, messages.tokens)
             file.add(f"{name}_length", messages.lengths)
+        if result.vocabulary is not None:
+            file.attributes["known_words"] = result.vocabulary.known
+            file.add_texts("words", result.vocabulary.words)
 
 
 def read_result(path: Path) -> Result:
@@ -87,6 +114,7 @@ def _read(path: Path, wanted: Sequence[str]) -> Result:
     with opened(path) as file:
         verified = Verified(file)
         messages = {name: Messages(verified[name], verified[f"{name}_length"]) for name in wanted}
+        words = verified.texts("words") if wanted and "words" in file else None
         return Result(
             verified["image_id"],
             verified["rank"],
@@ -94,4 +122,6 @@ def _read(path: Path, wanted: Sequence[str]) -> Result:
             verified["perturbed_tokens"],
             **dict.fromkeys(MESSAGES, empty) | messages,
             attributes=verified.attributes,
+            vocabulary=TextVocabulary.of_words(words, int(verified.attributes["known_words"])) if words else None,
+            content=content_hash(verified.sums),
         )

@@ -60,7 +60,11 @@ class Message:
 
 
 def transcript(result: Result, row: int, vocabulary: Vocabulary) -> list[Message]:
-    """The caption, then question and answer of every round, of the dialog in a row of the result (21 messages)."""
+    """The caption, then question and answer of every round, of the dialog in a row of the result (21 messages).
+
+    vocabulary: of the file of dialogs; bots that talk in text have their own.
+    """
+    vocabulary = result.vocabulary or vocabulary
     ranks = places(result.ranks[row]).tolist()
     said, heard = (words(messages[row], vocabulary) for messages in (result.caption_said, result.caption_heard))
     messages = [Message(0, "caption", said, heard, ranks[0])]

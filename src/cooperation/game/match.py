@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ from cooperation.game.place import Context, Place
 from cooperation.game.protocols import Answerer, Questioner
 from cooperation.game.readings import Reading, own
 
-Rank = Callable[[Floats], npt.NDArray[np.float64]]
+Rank = Callable[[Any], npt.NDArray[np.float64]]
 ChangeMessages = Callable[[Messages, Place], Messages]
 ChangeImages = Callable[[Floats, Place], Floats]
 
@@ -104,9 +105,9 @@ class Batch:
 class Match:
     """A game of one batch of dialogs, as far as it was played; `open` begins it, `finish` plays the rest.
 
-    rank: guesses [dialogs, features] → ranks [dialogs]. caption: as delivered, [dialogs, length]. ranks: [dialogs] of
-    each guess so far. rounds: the messages [dialogs, length] of each round so far: question said and heard, answer said
-    and heard.
+    rank: guesses, as `Questioner.guess` gives them → ranks [dialogs]. caption: as delivered, [dialogs, length]. ranks:
+    [dialogs] of each guess so far. rounds: the messages [dialogs, length] of each round so far: question said and
+    heard, answer said and heard.
     """
 
     questioner: Questioner

@@ -1,6 +1,6 @@
 """What a bot must be able to do to play the game."""
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from cooperation.game.messages import Floats, Messages
 
@@ -21,8 +21,8 @@ class Questioner(Protocol):
     def remember(self, questions: Messages, answers: Messages) -> None:
         """Append the fact of this round to the history; questions, answers: [dialogs, length]."""
 
-    def guess(self) -> Floats:
-        """Guess the image's feature vector: [dialogs, features]."""
+    def guess(self) -> Any:
+        """Guess the image: what the ranker ranks, so in trained bots its feature vector, [dialogs, features]."""
 
 
 class Answerer(Protocol):

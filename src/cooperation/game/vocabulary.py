@@ -8,6 +8,9 @@ from importlib.resources import files
 import numpy as np
 import numpy.typing as npt
 
+from cooperation.game.messages import Ints
+from cooperation.io.files import InputError
+
 UNKNOWN = "UNK"
 
 
@@ -53,6 +56,17 @@ class Vocabulary:
             if 1 <= number <= len(self.words):
                 words.append(self.words[number - 1])
         return " ".join(words)
+
+    def negated(self, tokens: Ints) -> Ints:
+        """No for yes and yes for no in tokens [..., length]; raises `InputError` where one of them is no word."""
+        missing = [word for word in ("yes", "no") if word not in self.ids]
+        if missing:
+            raise InputError(
+                f"kind negate: “{missing[0]}” is not in the vocabulary; lower the threshold or leave it out"
+            )
+        yes, no = self.ids["yes"], self.ids["no"]
+        swapped: Ints = np.where(tokens == yes, no, np.where(tokens == no, yes, tokens)).astype(np.int32)
+        return swapped
 
     @cached_property
     def every_token(self) -> npt.NDArray[np.int32]:

@@ -17,7 +17,8 @@ import h5py
 import numpy as np
 import numpy.typing as npt
 
-from cooperation.io.files import BROKEN, DAMAGE, InputError, file_errors, parse_errors, written_whole
+from cooperation.io.files import BROKEN, DAMAGE, InputError, file_errors, parse_errors
+from cooperation.io.writing import written_whole
 
 Array = npt.NDArray[Any]
 SUMS = "sha256"
@@ -234,6 +235,11 @@ class Verified:
         self._sums: dict[str, str] = json.loads(attributes.pop(SUMS))
         self.attributes: dict[str, Any] = attributes
         self._compare("", _sum_of(attributes))
+
+    @property
+    def sums(self) -> dict[str, str]:
+        """Checksums of the arrays, by name, as they were written."""
+        return {name: total for name, total in self._sums.items() if name}
 
     def __getitem__(self, name: str) -> Array:
         """A whole array. Raises `ValueError` where its checksum is wrong."""

@@ -7,7 +7,7 @@ reads two files compares (`require_same`), so that nothing is computed from file
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,12 @@ class Identity:
     made_of: Mapping[str, str]
 
     def only(self, *names: str) -> dict[str, str]:
-        """Some of the things, for the identity of a file that is made of this one."""
+        """Some of the things, for the identity of a file that is made of this one; raises as `of`."""
         return {name: self.of(name) for name in names}
+
+    def said(self, *names: str) -> dict[str, str]:
+        """Those of some things that the file says."""
+        return {name: self.made_of[name] for name in names if name in self.made_of}
 
     def of(self, name: str) -> str:
         """One of the things. Raises `InputError` where the file does not say it."""
@@ -48,11 +52,22 @@ def named(what: str, *parts: Any) -> str:
     return f"{what} ({content_hash(*parts)})"
 
 
-def require_same(one: Identity, other: Identity, names: Iterable[str], remedy: str) -> None:
-    """Raise `InputError` that names both files, what differs and the remedy, unless all of the things are the same."""
-    for name in names:
-        mine, its = one.of(name), other.of(name)
-        if mine != its:
-            raise InputError(
-                f"{one.place} and {other.place} do not belong together: {name}: {mine} against {its}; {remedy}"
-            )
+@dataclass(frozen=True)
+class Agreement:
+    """The things that must be the same in two files: `always`, and `where_said` if both files say them."""
+
+    always: tuple[str, ...] = ()
+    where_said: tuple[str, ...] = ()
+
+
+def differences(one: Identity, other: Identity, agreement: Agreement) -> dict[str, str]:
+    """What differs, by name, in words; raises `InputError` where a file does not say what it must."""
+    said = [name for name in agreement.where_said if name in one.made_of and name in other.made_of]
+    pairs = {name: (one.of(name), other.of(name)) for name in (*agreement.always, *said)}
+    return {name: f"{mine} against {its}" for name, (mine, its) in pairs.items() if mine != its}
+
+
+def require_same(one: Identity, other: Identity, agreement: Agreement, remedy: str) -> None:
+    """Raise `InputError` that names both files, what differs and the remedy, unless they agree."""
+    for name, found in differences(one, other, agreement).items():
+        raise InputError(f"{one.place} and {other.place} do not belong together: {name}: {found}; {remedy}")

@@ -4,6 +4,7 @@ import hashlib
 import platform
 import re
 import subprocess
+from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -21,22 +22,25 @@ IMPORT = re.compile(r"^\s*(?:from (\S+) import (\([^)]*\)|.*)|import (.*))", re.
 DISCOVERY = re.compile(r'import_module\(f"([\w.]+|\{__name__\})\.\{')
 
 
-def sources(*commands: str) -> list[str]:
+def sources(*commands: str, discovered: Iterable[str] | None = None) -> list[str]:
     """The package's files that commands import, directly or not, and the data files that these name.
 
-    Of a folder whose modules are found by being there, such as `interventions/`, all count. The paths are relative
-    where they can be, so that what Snakemake remembers of them holds in another clone.
+    discovered: of folders whose modules are found by being there, such as `interventions/`, the names of the files that
+    count beside those that others import; all of them, where nothing is said. The paths are relative where they can be,
+    so that what Snakemake remembers of them holds in another clone.
 
     Snakemake does not see the code behind a shell command: with these as inputs, games are played again after an edit
     of the bots, and not after one of the tables.
     """
     found: set[Path] = set()
+    wanted = None if discovered is None else {*discovered, "__init__"}
     todo = [PACKAGE / "commands" / f"{command}.py" for command in commands]
     while todo:
         file = todo.pop()
         if file not in found:
             found.add(file)
             todo += _imported(file)
+            todo += [path for path in _discovered(file) if wanted is None or path.stem in wanted]
     here = Path.cwd()
     return sorted(str(file.relative_to(here) if file.is_relative_to(here) else file) for file in found)
 
@@ -52,7 +56,7 @@ def _imported(file: Path) -> tuple[Path, ...]:
         # `from cooperation.game import randomness` names a module, `from cooperation.game.vocabulary import X` a part.
         names |= {module, *(f"{module}.{part}" for part in re.findall(r"\w+", parts)), *re.findall(r"[\w.]+", alone)}
     modules = [path for name in names if name.startswith("cooperation.") for path in _files_of(name)]
-    return (*modules, *_discovered(file, text), *(path for path in _data() if path.name in text))
+    return (*modules, *(path for path in _data() if path.name in text))
 
 
 @cache
@@ -65,8 +69,10 @@ def _files_of(name: str) -> tuple[Path, ...]:
     return (*(path for path in above if path.name == "__init__.py"), *own)
 
 
-def _discovered(file: Path, text: str) -> list[Path]:
+@cache
+def _discovered(file: Path) -> list[Path]:
     """All modules of the folders that a file imports modules of by their file names."""
+    text = file.read_text(encoding="utf-8") if file.suffix == ".py" else ""
     places = [
         file.parent if name == "{__name__}" else PACKAGE.parent.joinpath(*name.split("."))
         for name in DISCOVERY.findall(text)

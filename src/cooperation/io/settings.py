@@ -95,6 +95,11 @@ def flags(settings: Any) -> list[str]:
     return [word for entry in fields(settings) for word in (flag(entry.name), str(getattr(settings, entry.name)))]
 
 
+def in_words(name: str, settings: Any) -> str:
+    """All of the settings in one line, such as `miniature: seed 1, train 2000`."""
+    return f"{name}: " + ", ".join(f"{entry.name} {getattr(settings, entry.name)}" for entry in fields(settings))
+
+
 def checked(kind: type[Settings], given: Any, place: str, fixed: Mapping[str, Any] = MappingProxyType({})) -> Settings:
     """Build a settings dataclass from a mapping of a config file.
 
@@ -118,6 +123,21 @@ def checked(kind: type[Settings], given: Any, place: str, fixed: Mapping[str, An
         return kind(**values, **fixed)
     except InputError as error:
         raise InputError(f"{place}: {error}") from error
+
+
+def typed(given: Any) -> Any:
+    """Turn texts into numbers and booleans: Snakemake passes those within `--config KEY={…}` as '0.3' or 'true'."""
+    if isinstance(given, Mapping):
+        # A hash may consist of digits.
+        return {key: value if key == "sha256" else typed(value) for key, value in given.items()}
+    if isinstance(given, list):
+        return [typed(value) for value in given]
+    for kind in (int, float, {"true": True, "false": False}.__getitem__) if isinstance(given, str) else ():
+        try:
+            return kind(given)
+        except (ValueError, KeyError):
+            continue
+    return given
 
 
 def mapping(given: Any, place: str) -> Mapping[str, Any]:

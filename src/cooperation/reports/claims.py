@@ -1,5 +1,6 @@
 """The paper's statements, checked: a quantity, a range fixed beforehand, and a verdict from its interval."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -7,9 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cooperation.config.conditions import BASELINE
+from cooperation.config.conditions import Condition
+from cooperation.config.interventions import Interventions
 from cooperation.evaluation.results import Result
 from cooperation.evaluation.transcripts import places
+from cooperation.game.interventions import CHANNELS
 from cooperation.reports.bootstrap import Doubles
 from cooperation.reports.paper import family, read_columns
 from cooperation.reports.quantities import check_quantity, chosen, estimate
@@ -31,11 +34,12 @@ CLAIMS = {
 }
 """Columns of `paper/claims.csv`.
 
-quantity: one of `quantities.ALL_QUANTITIES`, of these conditions (blanks between them) of a model of the paper's, in
-these rounds (`10`, `1 10` or `1-10`; for `spread` also a list a condition, `1-10; 2-10`, for the cells that Table 2
-has). The model may be one of `WITHOUT_MODEL`: `dialogs` stands for the human dialogs, `paper` for the paper's printed
-cells, `manual` for the ranks of single dialogs without (`figure_2-original`) and with manual interventions
-(`figure_2-changed`). published: as the paper has it. at_least, at_most: the range in which ours counts as reproduced,
+quantity: one of `quantities.ALL_QUANTITIES`, of these conditions (interventions of `paper/interventions.csv`, blanks
+between them) of a model of the paper's, in these rounds (`10`, `1 10` or `1-10`; for `spread` also a list a condition,
+`1-10; 2-10`, for the cells that Table 2 has). The model may be one of `WITHOUT_MODEL`: `dialogs` stands for the human
+dialogs, `paper` for the paper's printed cells, `manual` for the ranks of single dialogs without
+(`figure_2-caption-original`) and with manual interventions (`figure_2-caption-changed`) on the channels that are named.
+published: as the paper has it. at_least, at_most: the range in which ours counts as reproduced,
 empty where there is no bound. datasets: those on which ours can be compared, empty where any will do; a number needs
 the paper's own, a direction or an order may be looked for in the miniature too.
 """
@@ -46,15 +50,22 @@ WITHOUT_MODEL = {"dialogs": "the dialogs", "paper": "the paper", "manual": "sing
 CAPTION = (
     "Ours with 95 % intervals, in percentage points unless the claim says otherwise. A claim is reproduced if the whole"
     " interval lies inside a range that was fixed beforehand, and not comparable where the number belongs to the"
-    " paper’s own data set or the condition was not played."
+    " paper’s own data set or the intervention (paper/interventions.csv) was not played."
 )
 
 
-def read_claims(path: Path) -> pd.DataFrame:
-    """Read `paper/claims.csv`; raise `InputError` for an unknown quantity, or what is no rounds."""
+def read_claims(path: Path, interventions: Interventions) -> pd.DataFrame:
+    """Read `paper/claims.csv`.
+
+    Raises `InputError` for an unknown quantity or intervention, or what is no rounds.
+    """
     claims = read_columns(path, CLAIMS, ("published", "datasets"))
     for line in claims.to_dict("records"):
-        check_quantity(line, f"{path}: claim {line['claim']}")
+        place = f"{path}: claim {line['claim']}"
+        check_quantity(line, place)
+        if line["model"] not in WITHOUT_MODEL:
+            for label in line["conditions"].split():
+                interventions.of(label, place)
     return claims
 
 
@@ -159,12 +170,16 @@ def _found(line: Mapping[Any, Any]) -> list[Cell]:
 
 
 def all_evidence(
-    resampled: Resampled, published: pd.DataFrame, counts: Mapping[str, Any], manual: Sequence[Result]
+    resampled: Resampled,
+    interventions: Interventions,
+    published: pd.DataFrame,
+    counts: Mapping[str, Any],
+    manual: Sequence[Result],
 ) -> Evidence:
     """What claims are checked against: games, the paper's cells, counts of the dialogs, and manual interventions.
 
-    published: `paper.read_published`'s table. counts: the attributes of a file of dialogs. manual: results of manual
-    interventions.
+    interventions: of the paper. published: `paper.read_published`'s table. counts: the attributes of a file of dialogs.
+    manual: results of manual interventions.
     """
     everywhere = {"paper": paper_evidence(published), "dialogs": dialog_evidence(counts)}
     of_readings = {
@@ -173,7 +188,8 @@ def all_evidence(
         for reading in resampled.readings
         for name, drawn in found.items()
     }
-    return {**resampled.games, **of_readings, **manual_evidence(manual)}
+    games = resampled.labelled(interventions.conditions)
+    return {**games, **of_readings, **manual_evidence(manual)}
 
 
 def dialog_evidence(counts: Mapping[str, Any]) -> dict[str, Doubles]:
@@ -191,19 +207,29 @@ def dialog_evidence(counts: Mapping[str, Any]) -> dict[str, Doubles]:
 
 
 def manual_evidence(results: Sequence[Result]) -> dict[tuple[str, str, str], Doubles]:
-    """`figure_2-original` and `figure_2-changed` → ranks (1 is best) in a reading, [2, 11]: a value and its equal."""
+    """`figure_2-caption-original` and the like → ranks (1 is best) in a reading, [2, 11]: a value and its equal.
+
+    The channels that the intervention changes stand between the figure's name and `original` or `changed`.
+    """
     found = {}
     for result in results:
         names = result.attributes
+        about = "-".join((names["condition"], *_changed(json.loads(names["settings"]))))
         for title, ranks in zip(("original", "changed"), places(result.ranks), strict=True):
-            found["manual", names["reading"], f"{names['condition']}-{title}"] = np.stack([ranks, ranks])
+            found["manual", names["reading"], f"{about}-{title}"] = np.stack([ranks, ranks])
     return found
+
+
+def _changed(changes: Mapping[str, Any]) -> list[str]:
+    """The channels that a manual intervention changes. changes: what `Manual.changes` says."""
+    keys = {"caption": ("caption",), "image": ("image",), "question": ("questions",), "answer": ("answers", "exchange")}
+    return [channel for channel in CHANNELS if any(key in changes for key in keys[channel])]
 
 
 def paper_evidence(published: pd.DataFrame) -> dict[str, Doubles]:
     """`gap-COLUMN` → the gaps that Table 1's printed cells give, [2, 11] (a value and a draw that equals it)."""
     cells = published[(published["table"] == 1) & (published["quantity"] == "mpr")]
-    baseline = cells[cells["condition"] == BASELINE].set_index("round")["value"]
+    baseline = cells[cells["settings"] == Condition().text].set_index("round")["value"]
     found = {}
     for column, values in cells.groupby("column"):
         gaps = np.full(11, np.nan)

@@ -11,12 +11,13 @@ ROUNDS = (0, 1, 5, 10)
 CAPTION = (
     "MPR [%] by caption alone (round 0) and after rounds 1, 5 and 10; the gap at round 10 to the unperturbed game of"
     " the same facts, with its paired interval; and how much was perturbed, all rounds and dialogs together (an image"
-    " that was replaced counts as one message a round)."
+    " that was replaced counts as one message a round). What was done is in the last column."
 )
 COLUMNS = (
     Column("Condition", "text"),
     *(Column(f"Round {after}" if after == 0 else str(after)) for after in ROUNDS),
     *map(Column, ("Gap at 10", "Interval of the gap", "Messages perturbed", "Tokens perturbed")),
+    Column("Settings", "text"),
 )
 
 
@@ -40,4 +41,4 @@ def _row(name: str, rows: pd.DataFrame) -> tuple[Cell, ...]:
     mprs = [number(by_round["mpr"].get(after, float("nan"))) for after in ROUNDS]
     gap = (signed(last["gap"]), interval_of(last["gap_low"], last["gap_high"]))
     amounts = [f"{round(rows[amount].sum()):,}" for amount in ("perturbed_messages", "perturbed_tokens")]
-    return tuple(map(Cell, (name, *mprs, *gap, *amounts)))
+    return tuple(map(Cell, (name, *mprs, *gap, *amounts, last["settings"])))

@@ -6,12 +6,13 @@ from typing import Any
 
 import pandas as pd
 
+from cooperation.config.interventions import Interventions
 from cooperation.io.files import InputError
 from cooperation.reports.bootstrap import Doubles
 from cooperation.reports.paper import number, read_columns, with_interval
 from cooperation.reports.quantities import check_quantity, chosen, estimate
 from cooperation.reports.scores import Scores
-from cooperation.reports.statistics import Resampled, resample
+from cooperation.reports.statistics import Evidence, Resampled, resample
 from cooperation.reports.table import Block, Cell, Column, Table
 
 EXPECTED = {
@@ -25,7 +26,8 @@ EXPECTED = {
 }
 """Columns of `workflow/controls.csv`.
 
-world: a data set; quantity, conditions and rounds: as in `paper/claims.csv`. at_least, at_most: the range, bounds
+world: a data set; quantity and rounds: as in `paper/claims.csv`; conditions: interventions of
+`workflow/interventions.csv`, blanks between them. at_least, at_most: the range, bounds
 included, that was fixed before anything was played; empty where there is no bound.
 """
 FOUND = {**EXPECTED, "model": "str", "found": "float64", "low": "float64", "high": "float64", "holds": "bool"}
@@ -59,32 +61,36 @@ def resample_worlds(scores: Sequence[Scores], resamples: int, seed: int) -> dict
     return {world: resample(members, resamples, seed) for world, members in worlds.items()}
 
 
-def compare(expected: pd.DataFrame, worlds: Mapping[str, Resampled]) -> pd.DataFrame:
+def compare(expected: pd.DataFrame, interventions: Interventions, worlds: Mapping[str, Resampled]) -> pd.DataFrame:
     """Each expectation with what each model of its world gave, columns as in `FOUND`.
 
     It holds if the value lies in the range and, where the range leaves out zero, the interval does too.
 
-    Raises `InputError` where no model played what something is expected of.
+    Raises `InputError` for an unknown intervention, and where no model played what something is expected of.
     """
+    played = {world: resampled.labelled(interventions.conditions) for world, resampled in worlds.items()}
     lines = [
         {**line, "model": model, **_found(line, games)}
         for line in expected.to_dict("records")
-        for model, games in _played(line, worlds).items()
+        for model, games in _played(line, interventions, played.get(line["world"], {})).items()
     ]
     return pd.DataFrame(lines, columns=list(FOUND))
 
 
-def _played(line: Mapping[Any, Any], worlds: Mapping[str, Resampled]) -> dict[str, list[Doubles]]:
-    """Model → MPRs of the conditions that an expectation is about, [1 + resamples, 11] each."""
-    world, names = line["world"], line["conditions"].split()
+def _played(line: Mapping[Any, Any], interventions: Interventions, played: Evidence) -> dict[str, list[Doubles]]:
+    """Model → MPRs of the conditions that an expectation is about, [1 + resamples, 11] each. played: in its world."""
+    world, labels = line["world"], line["conditions"].split()
+    meant = {label: interventions.of(label, world) for label in labels}
     games: dict[str, dict[str, Doubles]] = {}
-    if world in worlds:
-        for (model, _, name), drawn in worlds[world].games.items():
-            games.setdefault(model, {})[name] = drawn
-    able = {model: [own[name] for name in names] for model, own in games.items() if set(names) <= own.keys()}
+    for (model, _, label), drawn in played.items():
+        games.setdefault(model, {})[label] = drawn
+    able = {model: [own[label] for label in labels] for model, own in games.items() if set(labels) <= own.keys()}
     if not able:
-        missing = next((name for name in names if not any(name in own for own in games.values())), names[0])
-        raise InputError(f"{world}: no result of the condition {missing!r}, of which something is expected; give it")
+        missing = next((label for label in labels if not any(label in own for own in games.values())), labels[0])
+        raise InputError(
+            f"{world}: no result of the condition {missing!r}, {meant[missing].text}, of which something is expected; "
+            "give it"
+        )
     return able
 
 

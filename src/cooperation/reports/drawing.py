@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cooperation.io.files import InputError, written_whole
+from cooperation.io.files import InputError
+from cooperation.io.writing import written_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,6 +17,14 @@ STYLES: list[dict[str, Any]] = [
     {"color": "#009E73", "marker": "D", "linestyle": ":"},
     {"color": "#AA4499", "marker": "v", "linestyle": (0, (5, 1, 1, 1, 1, 1))},
 ]
+
+
+def style(number: int) -> dict[str, Any]:
+    """The style of the line of this number, from 0: beyond the fifth, colours come again with other markers."""
+    again, place = divmod(number, len(STYLES))
+    return {**STYLES[place], "marker": STYLES[(place + again) % len(STYLES)]["marker"]}
+
+
 RC: Any = {
     "font.size": 9,
     "axes.spines.top": False,

@@ -1,6 +1,6 @@
 """What the report's figures and its page are made of."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from cooperation.evaluation.results import Result
 from cooperation.game.vocabulary import Vocabulary
 from cooperation.reports.needed import path_of
 from cooperation.reports.paper import Figure
+from cooperation.reports.scores import Scores
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,9 @@ class Material:
 
     folder: of the data set's results. results: those whose attributes and transcripts the page shows. manual: those of
     the manual interventions under the first reading. pictures: of their dialogs, by image id, where they were found.
-    lines: the figures of `paper/figures.csv`, by name. summary: the table of `statistics.summarise`. diagnostics: that
-    of `diagnostics.diagnose`. size: queries × candidates and training seeds, in words.
+    lines: the figures of `paper/figures.csv`, by name. scores: of all results. summary: the table of
+    `statistics.summarise`. diagnostics: that of `diagnostics.diagnose`. size: queries × candidates and training seeds,
+    in words.
     """
 
     experiment: Experiment
@@ -31,6 +33,7 @@ class Material:
     manual: Mapping[ManualGame, Result]
     pictures: Mapping[int, Image.Image]
     lines: Mapping[str, Figure]
+    scores: Sequence[Scores]
     summary: pd.DataFrame
     diagnostics: pd.DataFrame
     size: str

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from cooperation.config.training import in_effect
 from cooperation.reports.bootstrap import Doubles, interval
 from cooperation.reports.diagnostics import NOISE, TALKS
 from cooperation.reports.paper import reading_heading
@@ -15,7 +16,7 @@ from cooperation.reports.table import Block, Cell, Column, Table, number_cell
 COLUMNS = ("dataset", "model", "regime", "training", "reading", "quantity", "row", "round", "value", "low", "high")
 """Columns of `compare_models`' table.
 
-training: the settings in which it differs from other models of its regime. quantity: `mpr`, in percent, or `gap`, in
+training: the settings in which it differs from other models. quantity: `mpr`, in percent, or `gap`, in
 percentage points. row: who talks, or the channel.
 """
 ROUNDS = (0, 10)
@@ -34,14 +35,15 @@ def compare_models(resampled: Resampled) -> pd.DataFrame:
 
 
 def _trainings(resampled: Resampled) -> list[dict[str, str]]:
-    """Of each model: its name, its regime, and the settings in which it differs from others of its regime, in words."""
-    settings: dict[str, dict[str, Any]] = {}
-    for score in resampled.scores:
-        settings.setdefault(score.model, json.loads(score.training))
+    """Of each model: its name, its regime, and all settings in which it differs from any other, in words."""
+    settings = {score.model: in_effect(json.loads(score.training)) for score in resampled.scores}
     found = []
     for model, own in settings.items():
-        others = [other for other in settings.values() if other.get("regime") == own.get("regime")]
-        differing = [key for key in own if key != "seed" and any(other.get(key) != own[key] for other in others)]
+        differing = [
+            key
+            for key in own
+            if key != "regime" and any(other.get(key, own[key]) != own[key] for other in settings.values())
+        ]
         training = ", ".join(f"{key} {_short(own[key])}" for key in differing)
         found.append({"model": model, "regime": own.get("regime", ""), "training": training})
     return found
@@ -81,7 +83,7 @@ def models_table(models: pd.DataFrame, size: str) -> Table:
     )
     caption = (
         "MPR [%] when bots or people talk, and the gap [points] at round 10 when a channel is noise or random words,"
-        " with 95 % intervals. Training: where models of the same regime differ."
+        " with 95 % intervals. Training: all settings in which models differ."
     )
     return Table(
         name="models",

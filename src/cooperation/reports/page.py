@@ -3,7 +3,7 @@
 import base64
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,11 @@ import numpy as np
 from cooperation import __version__
 from cooperation.config.conditions import Condition
 from cooperation.config.experiment import Experiment, Game, ManualGame
+from cooperation.data.archives import MADE_UP
+from cooperation.evaluation.identities import OTHERS
 from cooperation.evaluation.results import Result
 from cooperation.evaluation.transcripts import transcript
+from cooperation.io.identity import ATTRIBUTE
 from cooperation.reports.claims import reproduced
 from cooperation.reports.conditions import conditions_table
 from cooperation.reports.diagnostics import NOISE
@@ -26,8 +29,22 @@ from cooperation.reports.templates import environment
 SHOWN = (Condition(), NOISE["image"], NOISE["answer"])
 """Conditions under which a dialog is printed."""
 NAMED = {"dataset", "model", "seed", "game_seed", "reading", "condition", "settings", "candidates"}
+NAMED |= {"val_dialogs", "training", "sizes", ATTRIBUTE, *OTHERS}
 """Attributes of a result that the page shows in a place of its own; the others are listed as they are."""
-TITLES = {"features": "image features", "identity": "played with", "trained_on": "dialogs played that were trained on"}
+TITLES = {
+    "dialogs": "dialogs, as encoded",
+    "features": "image features",
+    "trained_on": "dialogs played that were trained on",
+}
+DATA = {
+    "vocabulary": "Vocabulary",
+    "train dialogs": "Dialogs of the training",
+    "val dialogs": "Dialogs played",
+    "features": "Kind of features",
+    "val images": "Images guessed",
+    MADE_UP: "Made-up files",
+}
+"""Things that results are made of, with the hashes of their content, and how the page calls them."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +111,7 @@ def _facts(material: Material) -> list[tuple[str, str]]:
         ("Seeds of training", ", ".join(map(str, experiment.seeds))),
         ("Seed of the games", str(experiment.game_seed)),
         ("Seed of the bootstrap", str(experiment.bootstrap_seed)),
+        *_identities(material),
     ]
     attributes: dict[str, dict[str, str]] = {}
     for game, result in material.results.items():
@@ -108,6 +126,21 @@ def _facts(material: Material) -> list[tuple[str, str]]:
         else:
             facts += [(f"{title}, {model}", value) for model, value in values.items()]
     return [*facts, ("Page made by", f"cooperation {__version__}, Python {platform.python_version()}")]
+
+
+def _identities(material: Material) -> Iterator[tuple[str, str]]:
+    """What was run, by content: the data, the bots, and what was mixed as an experiment."""
+    made_of = material.scores[0].identity.made_of
+    yield from ((title, made_of[name]) for name, title in DATA.items() if name in made_of)
+    bots = {(score.model, score.seed): score.identity.of("bots") for score in material.scores}
+    for (model, seed), found in bots.items():
+        yield f"Bots, {model}, seed {seed}", found
+    played = [((score.model, score.seed), score.others) for score in material.scores]
+    played += [((game.model, game.seed), result.attributes) for game, result in material.manual.items()]
+    for name in OTHERS:
+        mixed = {who: attributes[name] for who, attributes in played if name in attributes}
+        for (model, seed), what in mixed.items():
+            yield f"{name.replace('_', ' ').capitalize()} than in the training, {model}, seed {seed}", what
 
 
 def _flat(value: Any) -> str:

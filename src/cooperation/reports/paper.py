@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cooperation.config.conditions import Condition
+from cooperation.config.interventions import Interventions
 from cooperation.io.files import InputError, parse_errors
 
 CITATION = "Examining Cooperation in Visual Dialog Models (arXiv 1712.01329, ViGIL workshop at NIPS 2017)"
@@ -37,17 +39,24 @@ PUBLISHED = {
     "round": "int64",
     "value": "float64",
 }
-"""Columns of `paper/published.csv`; quantity is `mpr` or `gap` (the baseline's MPR minus the condition's)."""
+"""Columns of `paper/published.csv`.
+
+quantity: `mpr` or `gap` (the baseline's MPR minus the condition's). condition: an intervention of
+`paper/interventions.csv`.
+"""
 FIGURES = {"figure": "str", "title": "str", "model": "str", "condition": "str", "label": "str"}
-"""Columns of `paper/figures.csv`: a line of a figure each; the title stands in a figure's first line alone."""
+"""Columns of `paper/figures.csv`: a line of a figure each; the title stands in a figure's first line alone.
+
+condition: as in `PUBLISHED`.
+"""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a figure: the paper's model that played it, the condition, and its label."""
+    """A line of a figure: the paper's model that played it, the condition that it played, and its label."""
 
     model: str
-    condition: str
+    condition: Condition
     label: str
 
 
@@ -64,10 +73,10 @@ class Figure:
     siblings: tuple[str, ...]
 
 
-def read_figures(path: Path) -> dict[str, Figure]:
+def read_figures(path: Path, interventions: Interventions) -> dict[str, Figure]:
     """Read `paper/figures.csv`: each figure by its name, such as 1a.
 
-    Raises `InputError` for another table than that of `FIGURES`, and for a figure without a title.
+    Raises `InputError` for another table than that of `FIGURES`, a figure without a title, and an unknown intervention.
     """
     lines = read_columns(path, FIGURES, ("title",))
     figures = {}
@@ -75,7 +84,10 @@ def read_figures(path: Path) -> dict[str, Figure]:
         title = rows["title"].iloc[0]
         if not title:
             raise InputError(f"{path}: Figure {name} has no title; write it into the figure's first line")
-        shown = tuple(Line(*row) for row in rows[["model", "condition", "label"]].itertuples(index=False))
+        shown = tuple(
+            Line(model, interventions.of(condition, f"{path}: Figure {name}"), label)
+            for model, condition, label in rows[["model", "condition", "label"]].itertuples(index=False)
+        )
         figures[str(name)] = Figure(str(name), title, shown, _siblings(str(name), lines["figure"]))
     return figures
 
@@ -86,9 +98,15 @@ def _siblings(name: str, names: Iterable[str]) -> tuple[str, ...]:
     return tuple(other for other in dict.fromkeys(names) if other != name and other.rstrip(ascii_lowercase) == number)
 
 
-def read_published(path: Path) -> pd.DataFrame:
-    """Read the published values: one row a printed number, columns as in `PUBLISHED`, in the paper's order."""
+def read_published(path: Path, interventions: Interventions) -> pd.DataFrame:
+    """Read the published values: one row a printed number, in the paper's order.
+
+    Columns: those of `PUBLISHED`, and `settings`: what the condition is (`Condition.text`). Raises `InputError` for
+    another table, and for an unknown intervention.
+    """
     published = read_columns(path, PUBLISHED)
+    meant = {label: interventions.of(label, str(path)).text for label in dict.fromkeys(published["condition"])}
+    published["settings"] = published["condition"].map(meant)
     for table in TABLES:
         if table not in set(published["table"]):
             raise InputError(f"{path}: no values of Table {table}; get the file again")

@@ -1,38 +1,28 @@
 """What an experiment plays of what the paper shows. Needs the standard library alone, since the Snakefile asks it."""
 
-import csv
-from collections.abc import Sequence
-from pathlib import Path
-
 from cooperation.config.conditions import Condition
-from cooperation.config.experiment import Experiment
-from cooperation.io.files import InputError, parse_errors
+from cooperation.config.experiment import INTERVENTIONS, Experiment
+from cooperation.config.interventions import read_interventions
+from cooperation.io.plain_csv import read_rows
 
 
-def read_rows(path: str, columns: Sequence[str]) -> list[dict[str, str]]:
-    """Read a table of `paper/`, a mapping a row; only the columns named here are looked at.
+def played_rows(experiment: Experiment, path: str, key: str) -> list[dict[str, str]]:
+    """The rows of a table of `paper/` that show an intervention played by a model that stands for the paper's.
 
-    Raises `InputError` for a missing file, one without these columns, and a cell of theirs that is empty.
+    key: a column that must not be empty, besides `model` and `condition`. Raises `InputError` where the table cannot be
+    read, or names an intervention that is none of the paper's.
     """
-    with parse_errors(path, "not a table of this kind", "make it again or correct it"):
-        if not Path(path).is_file():
-            raise InputError(f"{path}: no such file; run this in the project's folder")
-        with Path(path).open(encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file)
-            rows = list(reader)
-        missing = [name for name in columns if name not in (reader.fieldnames or ())]
-        if missing:
-            raise InputError(f"{path}: no column {missing[0]!r}; expected {', '.join(columns)}")
-        for number, row in enumerate(rows, 1):
-            for name in columns:
-                if not row[name]:
-                    raise InputError(f"{path}: row {number}: {name} is empty; make it again or correct it")
-        return rows
+    interventions = read_interventions(INTERVENTIONS)
+    return [
+        row
+        for number, row in enumerate(read_rows(path, (key, "model", "condition")), 1)
+        if is_played(experiment, row["model"], interventions.of(row["condition"], f"{path}: row {number}"))
+    ]
 
 
-def is_played(experiment: Experiment, model: str, condition: str) -> bool:
-    """Whether any model that stands for the paper's plays the condition of this name."""
-    return any(condition in experiment.conditions.get(own, ()) for own in experiment.stands_for.get(model, ()))
+def is_played(experiment: Experiment, model: str, condition: Condition) -> bool:
+    """Whether any model that stands for the paper's plays the condition, by whatever name."""
+    return any(condition in experiment.conditions.get(own, {}).values() for own in experiment.stands_for.get(model, ()))
 
 
 def plays_unperturbed(experiment: Experiment) -> bool:

@@ -3,9 +3,9 @@
 from cooperation.config.experiment import PUBLISHED, Experiment
 from cooperation.io.files import InputError
 from cooperation.reports.figures import figures_of
-from cooperation.reports.played import is_played, plays_unperturbed, read_rows
+from cooperation.reports.played import played_rows, plays_unperturbed
 
-SUMMARY, METRICS, PAGE = "mpr.csv", "metrics.json", "index.html"
+SUMMARY, METRICS, PAGE, MANIFEST = "mpr.csv", "metrics.json", "index.html", "manifest.json"
 TABLE_ENDINGS = ("csv", "md", "html")
 PAPER_TABLE_ENDINGS = ("csv", "md", "tex", "html")
 FIGURE_ENDINGS = ("pdf", "svg", "png")
@@ -18,22 +18,22 @@ def products(experiment: Experiment) -> list[str]:
     """
     files = [name for table in tables_of(experiment) for name in table_files(table)]
     files += [name for figure in figures_of(experiment) for name in figure_files(figure)]
-    return [SUMMARY, METRICS, *files, PAGE]
+    return [SUMMARY, METRICS, *files, PAGE, MANIFEST]
 
 
 def tables_of(experiment: Experiment) -> list[str]:
-    """The names of all tables: the paper's, of which at least one condition is played, and others."""
+    """The names of all tables: the paper's, of which at least one intervention is played, and others."""
     others = ["claims", "statistics", *(["diagnostics", "models"] if plays_unperturbed(experiment) else [])]
     return [*(f"table_{number}" for number in paper_tables(experiment)), *others]
 
 
 def paper_tables(experiment: Experiment) -> list[int]:
-    """The numbers of the paper's tables of which at least one condition is played; raises as `products`."""
-    rows = read_rows(PUBLISHED, ("table", "model", "condition"))
-    for row in rows:
-        if not row["table"].isdecimal():
-            raise InputError(f"{PUBLISHED}: {row['table']!r} is not the number of a table; correct it")
-    return sorted({int(row["table"]) for row in rows if is_played(experiment, row["model"], row["condition"])})
+    """The numbers of the paper's tables of which at least one intervention is played; raises as `products`."""
+    tables = {row["table"] for row in played_rows(experiment, PUBLISHED, "table")}
+    for table in tables:
+        if not table.isdecimal():
+            raise InputError(f"{PUBLISHED}: {table!r} is not the number of a table; correct it")
+    return sorted(map(int, tables))
 
 
 def table_files(table: str) -> list[str]:

@@ -1,6 +1,7 @@
 """What the statistics need of the results of the games."""
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,8 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from cooperation.config.conditions import Condition, read_condition
+from cooperation.config.training import in_effect
+from cooperation.evaluation.identities import OTHERS
 from cooperation.evaluation.results import Result
 from cooperation.io.files import InputError
+from cooperation.io.identity import Identity
 from cooperation.reports.bootstrap import Singles
 
 
@@ -18,7 +22,8 @@ class Scores:
     """What the statistics need of one result.
 
     path: the result's file, for its messages. condition: its name; played: what it is. training: how the bots were
-    trained, JSON. image_ids: [dialogs]. percentiles: [dialogs, 11] percentile ranks after rounds 0–10.
+    trained, JSON. identity: what it is made of; others: what differs where files were mixed as an experiment, by a name
+    of `identities.OTHERS`. image_ids: [dialogs]. percentiles: [dialogs, 11] percentile ranks after rounds 0–10.
     perturbed_messages, perturbed_tokens: [11], their number in each round.
     """
 
@@ -30,6 +35,8 @@ class Scores:
     condition: str
     played: Condition
     training: str
+    identity: Identity
+    others: Mapping[str, str]
     candidates: int
     image_ids: npt.NDArray[np.int64]
     percentiles: Singles
@@ -48,6 +55,8 @@ class Scores:
             seed=int(result.attributes["seed"]),
             played=_played(path, result),
             training=result.attributes.get("training", "{}"),
+            identity=result.identity(path),
+            others={name: result.attributes[name] for name in OTHERS if name in result.attributes},
             candidates=int(result.attributes["candidates"]),
             image_ids=result.image_ids,
             percentiles=result.percentiles.astype(np.float32),
@@ -73,3 +82,38 @@ def _played(path: Path, result: Result) -> Condition:
         return read_condition(json.loads(result.attributes["settings"]), "settings")
     except (InputError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: its settings are of another version ({error}); play it again") from error
+
+
+def check_models(scores: Sequence[Scores]) -> None:
+    """Raise `InputError` where the results of a model are of several kinds that one name, or one mean, would mix.
+
+    A name that stands for two conditions, a condition with two names, bots that were trained in different ways.
+    """
+    named: dict[tuple[str, str], Scores] = {}
+    played: dict[tuple[str, Condition], Scores] = {}
+    bots: dict[str, Scores] = {}
+    for score in scores:
+        same = named.setdefault((score.model, score.condition), score)
+        if same.played != score.played:
+            raise InputError(
+                f"{score.path}: {score.condition!r} is {score.played.text}, but {same.played.text} in {same.path}; "
+                "report them apart"
+            )
+        same = played.setdefault((score.model, score.played), score)
+        if same.condition != score.condition:
+            raise InputError(
+                f"{score.path}: {score.condition!r} is {score.played.text}, as is {same.condition!r} in {same.path}; "
+                "report them apart"
+            )
+        _check_training(score, bots.setdefault(score.model, score))
+
+
+def _check_training(one: Scores, other: Scores) -> None:
+    """Refuse bots of one model that were not trained in the same way, but for the seed."""
+    mine, its = in_effect(json.loads(one.training)), in_effect(json.loads(other.training))
+    for key in sorted(mine.keys() | its.keys()):
+        if mine.get(key) != its.get(key):
+            raise InputError(
+                f"{one.path}: the bots of the model {one.model!r} were trained with {key} {mine.get(key)}, but with "
+                f"{its.get(key)} in {other.path}; report them apart"
+            )

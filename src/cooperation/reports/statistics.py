@@ -10,16 +10,20 @@ import numpy.typing as npt
 import pandas as pd
 
 from cooperation.config.conditions import Condition
+from cooperation.evaluation.identities import check_comparable
 from cooperation.io.files import InputError
 from cooperation.reports.bootstrap import RESAMPLES, Doubles, interval, resampled_means
 from cooperation.reports.paper import READING_TITLES
-from cooperation.reports.scores import Scores
+from cooperation.reports.scores import Scores, check_models
 
 MEAN = "mean"
 """Stands in the column `seed` for the mean over several training seeds."""
 
 Evidence = Mapping[tuple[str, str, str], Doubles]
-"""(model, reading, name of a condition) → MPRs [1 + resamples, 11]: the plain means first, then the resampled ones."""
+"""(model, reading, label) → MPRs [1 + resamples, 11]: the plain means first, then the resampled ones.
+
+The label is that of an intervention in the tables of `paper/` or `workflow/`, not the name that config.yaml gives it.
+"""
 
 
 @dataclass(frozen=True)
@@ -60,12 +64,21 @@ class Resampled:
         return readings(score.reading for score in self.scores)
 
     @cached_property
-    def games(self) -> Evidence:
-        """MPRs of each model, reading and condition by its name, mean over the seeds of training."""
-        seeds: dict[tuple[str, str, str], list[Doubles]] = {}
+    def games(self) -> Mapping[tuple[str, str, Condition], Doubles]:
+        """MPRs [1 + resamples, 11] of each model, reading and condition, mean over the seeds of training."""
+        seeds: dict[tuple[str, str, Condition], list[Doubles]] = {}
         for score, means in zip(self.scores, self.means, strict=True):
-            seeds.setdefault((score.model, score.reading, score.condition), []).append(means)
+            seeds.setdefault((score.model, score.reading, score.played), []).append(means)
         return {key: np.mean(means, 0) for key, means in seeds.items()}
+
+    def labelled(self, conditions: Mapping[str, Condition]) -> Evidence:
+        """MPRs of those of some conditions that were played, by their labels here. conditions: by label."""
+        labels = {condition: label for label, condition in conditions.items()}
+        return {
+            (model, reading, labels[condition]): drawn
+            for (model, reading, condition), drawn in self.games.items()
+            if condition in labels
+        }
 
     @cached_property
     def conditions(self) -> Mapping[tuple[str, str], Mapping[str, Condition]]:
@@ -77,9 +90,7 @@ class Resampled:
 
     def mpr(self, model: str, reading: str, condition: Condition) -> Doubles | None:
         """MPRs [1 + resamples, 11] of a condition, mean over the seeds; None where it was not played."""
-        played = self.conditions.get((model, reading), {})
-        name = next((name for name, other in played.items() if other == condition), None)
-        return None if name is None else self.games[model, reading, name]
+        return self.games.get((model, reading, condition))
 
     def gap(self, model: str, reading: str, condition: Condition) -> Doubles | None:
         """MPRs of the condition's baseline minus its own, [1 + resamples, 11]; None where either was not played."""
@@ -97,10 +108,11 @@ class Resampled:
 def resample(scores: Sequence[Scores], resamples: int = RESAMPLES, seed: int = 0) -> Resampled:
     """Resample the dialogs of all results together.
 
-    Raises `InputError` for no results, and for those of several data sets, candidates or dialogs, or twice of a
-    condition.
+    Raises `InputError` for no results, for those of several data sets, candidates, dialogs or bots of one name, twice
+    of a condition, and where a model has one name for two conditions, two for one, or bots trained in several ways.
     """
     _check(scores)
+    check_models(scores)
     means = _means(np.concatenate([score.percentiles for score in scores], 1), resamples, seed)
     return Resampled(tuple(scores), tuple(np.split(means, len(scores), 1)), seed)
 
@@ -121,7 +133,8 @@ def baseline_of(condition: Condition) -> Condition:
 def summarise(resampled: Resampled) -> pd.DataFrame:
     """One row a model, seed, reading, condition and round, with intervals over dialogs.
 
-    Columns: dataset, model, seed, reading, condition; round: 0 is by caption alone; mpr, low, high; gap, gap_low,
+    Columns: dataset, model, seed, reading; condition: its name; settings: what it is (`Condition.text`); round: 0 is
+    by caption alone; mpr, low, high; gap, gap_low,
     gap_high: MPR of the condition's baseline (`baseline_of`) of the same model, seed and reading minus this one's in
     the same round, paired; seeds: their number; lowest, highest, gap_lowest, gap_highest: over the seeds; queries,
     candidates; perturbed_messages, perturbed_tokens: in this round, over all dialogs; resamples. Where there are
@@ -154,6 +167,7 @@ def _rows(label: int | str, members: list[Scores], means: Doubles, baseline: Dou
             "seed": str(label),
             "reading": first.reading,
             "condition": first.condition,
+            "settings": first.played.text,
             "round": range(means.shape[-1]),
             "mpr": means[0].mean(0),
             "low": low,
@@ -203,6 +217,7 @@ def _check(scores: Sequence[Scores]) -> None:
             )
         if not np.array_equal(score.image_ids, first.image_ids):
             raise InputError(f"{score.path}: other dialogs than {first.path}; play both on the same split")
+    check_comparable((score.model, score.seed, score.identity) for score in scores)
 
 
 def _baselines(scores: Sequence[Scores]) -> dict[tuple[str, int, str, str], int]:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from cooperation.io.files import InputError, write_text
+from cooperation.io.files import InputError
+from cooperation.io.writing import is_null, is_stream, write_text
 from cooperation.reports.paper import dataset_note, interval_of, number
 from cooperation.reports.templates import environment
 
@@ -145,13 +146,17 @@ class Table:
         return environment().get_template("table.html.j2").render(shown=self)
 
     def write(self, paths: Iterable[Path]) -> None:
-        """Write to each path the form that its ending names; raise `InputError` for an ending that names none."""
+        """Write to each path the form that its ending names, to a stream Markdown.
+
+        Raises `InputError` for an ending that names none.
+        """
         forms = {".csv": self.csv, ".md": self.markdown, ".tex": self.latex, ".html": self.html}
         for path in paths:
-            if path.suffix not in forms:
+            form = self.markdown if not path.suffix and (is_stream(path) or is_null(path)) else forms.get(path.suffix)
+            if form is None:
                 *others, last = forms
                 raise InputError(f"{path}: unknown ending; choose {', '.join(others)} or {last}")
-            write_text(path, forms[path.suffix]())
+            write_text(path, form())
 
     def _head(self, block: Block) -> list[str]:
         first, *others = (column.title for column in block.columns)

@@ -67,14 +67,14 @@ def compare(
     # The longest row has the columns in their order; Table 2's rows start at different rounds.
     columns = list(cells.loc[cells["row"] == cells["row"].value_counts().idxmax(), "column"])
     lines, rows = _lines(summary), list(dict.fromkeys(cells["row"]))
-    played = {(line["model"], line["condition"]) for line in lines.values()}
+    played = {(line["model"], line["settings"]) for line in lines.values()}
     pairs = [(model, cell) for cell in cells.to_dict("records") for model in stands_for.get(cell["model"], ())]
-    models = dict.fromkeys(model for model, cell in pairs if (model, cell["condition"]) in played)
+    models = dict.fromkeys(model for model, cell in pairs if (model, cell["settings"]) in played)
     keys = list(product(models, readings(summary["reading"]), rows, QUANTITIES))
     values: dict[tuple[str, str, str, str], dict[str, float]] = {key: {} for key in keys}
     for (model, cell), reading in product(pairs, readings(summary["reading"])):
         if model in models:
-            found = _quantities(cell, lines.get((model, reading, cell["condition"], cell["round"])))
+            found = _quantities(cell, lines.get((model, reading, cell["settings"], cell["round"])))
             for quantity, value in found.items():
                 values[model, reading, cell["row"], quantity][cell["column"]] = value
     if not keys:
@@ -84,9 +84,9 @@ def compare(
 
 
 def _lines(summary: pd.DataFrame) -> dict[tuple[str, str, str, int], dict[Any, Any]]:
-    """The summary's row of each model, reading, condition and round."""
+    """The summary's row of each model, reading, condition (by its settings, not its name) and round."""
     rows = across_seeds(summary).to_dict("records")
-    return {(row["model"], row["reading"], row["condition"], row["round"]): row for row in rows}
+    return {(row["model"], row["reading"], row["settings"], row["round"]): row for row in rows}
 
 
 def _quantities(cell: Mapping[Any, Any], line: Mapping[Any, Any] | None) -> dict[str, float]:

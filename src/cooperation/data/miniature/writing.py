@@ -2,7 +2,7 @@
 
 import json
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,13 @@ import numpy.typing as npt
 from tqdm import tqdm
 
 from cooperation.config.preparation import World
+from cooperation.data.archives import comment_of
 from cooperation.data.miniature.language import Exchange, order_topics, write_caption, write_dialog
 from cooperation.data.miniature.pictures import draw_picture
 from cooperation.data.miniature.topics import TOPICS
 from cooperation.data.miniature.world import ATTRIBUTES, SPLITS, Scene, draw_ground_truth, generator
-from cooperation.io.files import written_whole
+from cooperation.io.settings import in_words
+from cooperation.io.writing import written_whole
 
 OPTIONS = 100
 # The largest image id of COCO 2014 is 581929.
@@ -28,7 +30,7 @@ def write_world(world: World, folder: Path) -> list[Path]:
     The same world gives the same bytes (those of JPEG depend on Pillow's version). Raises `InputError` where the file
     system refuses.
     """
-    written = []
+    written, made_with = [], in_words("miniature", world)
     for split, ids in draw_image_ids(world).items():
         truth = draw_ground_truth(world, split)
         talk = generator(world, split, "language")
@@ -40,9 +42,10 @@ def write_world(world: World, folder: Path) -> list[Path]:
             dialogs.append(write_dialog(asked, caption.noun, order, talk))
         document = compose(split, ids, captions, dialogs, generator(world, split, "options"))
         text = json.dumps(document, separators=(",", ":")).encode()
-        written.append(write_zip(folder / f"visdial_0.9_{split}.zip", [(f"visdial_0.9_{split}.json", text)]))
-        draw = generator(world, split, "pictures")
-        written.append(write_pictures(folder, split, ids, scenes=truth.pictures, pixels=world.pixels, random=draw))
+        texts = folder / f"visdial_0.9_{split}.zip"
+        written.append(write_zip(texts, [(f"visdial_0.9_{split}.json", text)], made_with))
+        drawn = draw_pictures(split, ids, truth.pictures, world.pixels, generator(world, split, "pictures"))
+        written.append(write_pictures(folder, split, drawn, made_with))
     return written
 
 
@@ -117,23 +120,33 @@ def distractors() -> Iterator[str]:
                 yield f"a {size} {color} {shape}"
 
 
-def write_pictures(
-    folder: Path, split: str, ids: Iterable[int], *, scenes: Sequence[Scene], pixels: int, random: np.random.Generator
-) -> Path:
-    """Draw a picture of each scene [dialogs] into `SPLIT2014.zip`, under COCO's name of its id [dialogs]; the path."""
+def draw_pictures(
+    split: str, ids: Iterable[int], scenes: Sequence[Scene], pixels: int, random: np.random.Generator
+) -> dict[str, bytes]:
+    """Draw a picture of each scene [dialogs]: COCO's name of its id [dialogs] → JPEG bytes."""
     drawn = (draw_picture(scene, random, pixels) for scene in scenes)
-    named = {
+    pairs = zip(ids, drawn, strict=True)
+    return {
         f"{split}2014/COCO_{split}2014_{image_id:012d}.jpg": jpeg
-        for image_id, jpeg in tqdm(
-            zip(ids, drawn, strict=True), f"{split} pictures", len(scenes), unit=" pictures", disable=None
-        )
+        for image_id, jpeg in tqdm(pairs, f"{split} pictures", len(scenes), unit=" pictures", disable=None)
     }
-    return write_zip(folder / f"{split}2014.zip", sorted(named.items()), zipfile.ZIP_STORED)
 
 
-def write_zip(path: Path, members: Iterable[tuple[str, bytes]], method: int = zipfile.ZIP_DEFLATED) -> Path:
-    """Write a zip archive atomically; its bytes depend on its members alone. The path written."""
+def write_pictures(folder: Path, split: str, drawn: Mapping[str, bytes], made_with: str) -> Path:
+    """Write pictures, by their names, to `SPLIT2014.zip`; the path. made_with: see `write_zip`."""
+    return write_zip(folder / f"{split}2014.zip", sorted(drawn.items()), made_with, zipfile.ZIP_STORED)
+
+
+def write_zip(
+    path: Path, members: Iterable[tuple[str, bytes]], made_with: str, method: int = zipfile.ZIP_DEFLATED
+) -> Path:
+    """Write a zip archive atomically; its bytes depend on the other arguments alone. The path written.
+
+    made_with: the settings, in words, which its comment says: image ids alone don't show that two archives were made
+    apart.
+    """
     with written_whole(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        archive.comment = comment_of(made_with)
         for name, content in members:
             # ZipInfo's date is always 1980; its system would be this machine's.
             entry = zipfile.ZipInfo(name)

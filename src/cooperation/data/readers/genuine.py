@@ -9,12 +9,13 @@ from cooperation.config.sources import SPLITS, picture_role
 from cooperation.data.archives import find_pictures
 from cooperation.data.encoding import encode
 from cooperation.data.miniature.world import draw_scenes
-from cooperation.data.miniature.writing import write_pictures
+from cooperation.data.miniature.writing import draw_pictures, write_pictures
 from cooperation.data.readers.visdial import describe, read_split
 from cooperation.data.reading import Files
 from cooperation.data.records import divide
 from cooperation.data.store import DialogData
 from cooperation.io.files import InputError
+from cooperation.io.settings import in_words
 
 __all__ = ["SOURCE", "describe", "read", "write_genuine"]
 
@@ -53,6 +54,6 @@ def write_genuine(dialogs: list[Path], settings: Genuine, folder: Path) -> list[
     written = []
     for number, (split, chosen) in enumerate(zip(SPLITS, np.split(ids, [settings.train]), strict=True)):
         random = np.random.default_rng([settings.seed, number])
-        scenes = draw_scenes(random, len(chosen))
-        written.append(write_pictures(folder, split, chosen, scenes=scenes, pixels=settings.pixels, random=random))
+        drawn = draw_pictures(split, chosen, draw_scenes(random, len(chosen)), settings.pixels, random)
+        written.append(write_pictures(folder, split, drawn, in_words("genuine", settings)))
     return written

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cooperation.config.experiment import FIGURES, Experiment
 from cooperation.reports.figures import Description
-from cooperation.reports.played import is_played, read_rows
+from cooperation.reports.played import played_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,13 +20,12 @@ if TYPE_CHECKING:
     from cooperation.reports.paper import Line
 
 Lines = dict[str, dict[str, str]]
-"""Our model → condition → label: the lines of its panels."""
+"""Our model → settings of a condition (`Condition.text`) → label: the lines of its panels."""
 
 
 def names(experiment: Experiment) -> Iterable[str]:
     """The figures of which at least one line is played."""
-    rows = read_rows(FIGURES, ("figure", "model", "condition"))
-    return dict.fromkeys(row["figure"] for row in rows if is_played(experiment, row["model"], row["condition"]))
+    return dict.fromkeys(row["figure"] for row in played_rows(experiment, FIGURES, "figure"))
 
 
 def draw(material: "Material", name: str) -> "Figure":
@@ -40,7 +39,8 @@ def draw(material: "Material", name: str) -> "Figure":
     lines, rows = lines_of(material, name), rows_of(material, name)
     columns, models = readings(rows["reading"]), [model for model in lines if model in set(rows["model"])]
     with mpl.rc_context(RC):
-        size = (0.6 + 3.7 * len(columns), 0.9 + 3.0 * len(models))
+        # Room for the heading, even above one panel.
+        size = (0.6 + 3.7 * max(len(columns), 2), 0.9 + 3.0 * len(models))
         drawn = Figure(figsize=size, layout="constrained")
         panels = drawn.subplots(len(models), len(columns), sharex=True, sharey=True, squeeze=False)
         for model, line in zip(models, panels, strict=True):
@@ -68,8 +68,8 @@ def describe(material: "Material", name: str) -> Description:
         for reading in readings(rows["reading"]):
             chosen = rows[(rows["model"] == model) & (rows["reading"] == reading)]
             ends = []
-            for condition, label in lines[model].items():
-                line = chosen[chosen["condition"] == condition].set_index("round")["mpr"]
+            for settings, label in lines[model].items():
+                line = chosen[chosen["settings"] == settings].set_index("round")["mpr"]
                 ends += [f"{label} from {number(line[1])} to {number(line[10])}"] if len(line) else []
             place = f"Model {model}, reading {reading}" if len(models) > 1 else f"Reading {reading}"
             parts.append(f"{place}: {'; '.join(ends)}.")
@@ -85,31 +85,29 @@ def lines_of(material: "Material", name: str) -> Lines:
     line: Line
     for line in material.lines[name].lines:
         for model in material.experiment.stands_for.get(line.model, ()):
-            found.setdefault(model, {})[line.condition] = line.label
+            found.setdefault(model, {})[line.condition.text] = line.label
     return found
 
 
 def rows_of(material: "Material", name: str) -> "pd.DataFrame":
-    """The rows of the summary that a figure shows: rounds 0–10 of its conditions played, of every model and reading."""
+    """The rows of the summary that a figure shows: rounds 0–10 of what was played, of every model and reading."""
     from cooperation.reports.statistics import across_seeds
 
     lines, rows = lines_of(material, name), across_seeds(material.summary)
-    shown = [
-        condition in lines.get(model, ()) for model, condition in zip(rows["model"], rows["condition"], strict=True)
-    ]
+    shown = [settings in lines.get(model, ()) for model, settings in zip(rows["model"], rows["settings"], strict=True)]
     return rows[shown]
 
 
 def _panel(axes: "Axes", rows: "pd.DataFrame", lines: dict[str, str]) -> None:
     """Draw the lines of one model and reading over rounds 1–10, with their bands."""
-    from cooperation.reports.drawing import STYLES
+    from cooperation.reports.drawing import style
 
-    for style, (condition, label) in zip(STYLES, lines.items(), strict=False):
-        line = rows[(rows["condition"] == condition) & (rows["round"] > 0)]
+    for number, (settings, label) in enumerate(lines.items()):
+        line = rows[(rows["settings"] == settings) & (rows["round"] > 0)]
         if line.empty:
             continue
-        axes.plot(line["round"], line["mpr"], label=label, markersize=4, linewidth=1.3, **style)
-        axes.fill_between(line["round"], line["low"], line["high"], color=style["color"], alpha=0.15, linewidth=0)
+        [drawn] = axes.plot(line["round"], line["mpr"], label=label, markersize=4, linewidth=1.3, **style(number))
+        axes.fill_between(line["round"], line["low"], line["high"], color=drawn.get_color(), alpha=0.15, linewidth=0)
     axes.set_xticks(range(1, 11))
     axes.grid(axis="y", color="#dddddd", linewidth=0.6)
 
@@ -140,8 +138,8 @@ def _heading(material: "Material", name: str, rows: "pd.DataFrame", models: list
     lines = lines_of(material, name)
     missing: list[str] = []
     for model in models:
-        played = set(rows.loc[rows["model"] == model, "condition"])
-        labels = [label for condition, label in lines[model].items() if condition not in played]
+        played = set(rows.loc[rows["model"] == model, "settings"])
+        labels = [label for settings, label in lines[model].items() if settings not in played]
         missing += [f"{label} ({model})" if len(models) > 1 else label for label in labels]
     heading = f"Figure {name}. {material.lines[name].title}\n{material.experiment.dataset}: {material.size}"
     return f"{heading} Bands: 95 % intervals." + (f" Not played: {'; '.join(missing)}." if missing else "")

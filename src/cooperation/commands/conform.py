@@ -1,0 +1,64 @@
+"""Check whether bots of your own keep to the rules of the game, in seconds, and say what to mend."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from cooperation.api import Pool, recorded
+from cooperation.bots.calls import BotError, Calls, load
+from cooperation.commands.loaded import add_options, options_of
+from cooperation.data.store import read_dialogs
+from cooperation.evaluation.conformance import BREACH, conform
+from cooperation.evaluation.made_up_dialogs import made_up
+from cooperation.evaluation.rules import Sample
+from cooperation.io.files import InputError
+from cooperation.io.text import visible
+
+DIALOGS, ROUNDS = 12, 2
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("bots", metavar="FILE.py:NAME", help="what NAME returns; `cooperation.api` says what it does")
+    add_options(parser)
+    parser.add_argument(
+        "--dialogs", type=Path, help="HDF5 file of dialogs; a dozen of the val split are used (default: made-up ones)"
+    )
+    parser.add_argument("--features", type=Path, help="HDF5 file of image features")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    sample, options = read_sample(arguments), options_of(arguments)
+    try:
+        first = Calls(load(arguments.bots, options), arguments.bots)
+    except BotError as error:
+        print(error.trace, end="", file=sys.stderr)
+        raise
+    spare = [first]
+    broken = []
+    for finding in conform(
+        lambda: spare.pop() if spare else Calls(load(arguments.bots, options), arguments.bots), sample
+    ):
+        print(finding.trace, end="", file=sys.stderr)
+        print(visible(str(finding)), flush=True)
+        broken += [finding.check.name] if finding.state == BREACH else []
+    if broken:
+        raise InputError(f"{arguments.bots}: breaks {len(broken)} of the rules: {', '.join(broken)}")
+
+
+def read_sample(arguments: argparse.Namespace) -> Sample:
+    """A dozen dialogs of the data set, or made-up ones; raises `InputError` for files that can't be used."""
+    given = bool(arguments.pictures or arguments.features)
+    if bool(arguments.dialogs) != given:
+        remedy = "give --pictures or --features, too" if arguments.dialogs else "give --dialogs, too"
+        raise InputError(f"--dialogs, --pictures, --features: belong together; {remedy}")
+    if not given:
+        return made_up()
+    people = read_dialogs(arguments.dialogs, "val")[:DIALOGS]
+    pool = Pool.of(people.image_ids, arguments.pictures, arguments.features)
+    said = recorded(arguments.dialogs, arguments.pictures, arguments.features, "val")
+    told = [dialog for (dialog, _), _ in zip(said, range(DIALOGS), strict=False)]
+    return Sample(
+        tuple(type(dialog)(dialog.caption, dialog.turns[:ROUNDS]) for dialog in told),
+        tuple(dialog.turns[ROUNDS][0] for dialog in told),
+        tuple(pool[image] for image in people.image_ids.tolist()),
+    )

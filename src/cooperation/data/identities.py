@@ -1,0 +1,57 @@
+"""What files of dialogs and of features are made of: their own content, for `io.identity`."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cooperation.data.archives import MADE_UP
+from cooperation.data.store import FIRST_ROW, MADE_BY, feature_splits
+from cooperation.io.hdf5 import opened, read_attributes, read_sums, shape_of
+from cooperation.io.identity import Identity, named
+
+
+def identity_of_dialogs(path: Path) -> Identity:
+    """What a file of dialogs is made of: `vocabulary`, `train dialogs`, `val dialogs`; how they were made up, if so.
+
+    A split's dialogs are its arrays and what was counted in its texts. Raises `InputError` as `opened`.
+    """
+    sums, attributes = read_sums(path), read_attributes(path)
+    with opened(path) as file:
+        words = shape_of(file, "words")[0]
+        made_of = {"vocabulary": named(f"{words:,} words", sums["words"])}
+        for split in FIRST_ROW:
+            if f"image_id_{split}" in file:
+                arrays = {name: total for name, total in sums.items() if name.endswith(f"_{split}")}
+                counts = {name: value for name, value in attributes.items() if name.startswith(f"{split}_")}
+                count = shape_of(file, f"image_id_{split}")[0]
+                made_of[f"{split} dialogs"] = named(f"{count:,} dialogs", arrays, counts)
+    return Identity(path, made_of | _made_up(attributes))
+
+
+def identity_of_features(path: Path) -> Identity:
+    """What a file of normalised features is made of: `features` (how they were made), `train images`, `val images`.
+
+    Features that were standardised follow from the train images, too. It also says how the pictures were made up, if
+    they were. Raises `InputError` as `opened`.
+    """
+    sums, attributes = read_sums(path), read_attributes(path)
+    how: dict[str, str | None] = {name: str(attributes.get(name)) for name in (*MADE_BY, "normalisation", "length")}
+    if how["normalisation"] == "standardise":
+        how["train images"] = sums.get("images_train")
+    text = f"{how['preprocessing']}, {how['normalisation']}, length {how['length']}"
+    made_of = {"features": named(text, how)}
+    with opened(path) as file:
+        for split in feature_splits(path):
+            count = shape_of(file, f"images_{split}")[0]
+            made_of[f"{split} images"] = named(f"{count:,} images", sums[f"images_{split}"], sums[f"image_id_{split}"])
+    return Identity(path, made_of | _made_up(attributes))
+
+
+def settings_of_dialogs(path: Path) -> dict[str, str]:
+    """How a file of dialogs says that it was made, without what was counted. Raises `InputError` as `opened`."""
+    counted = (*(f"{split}_" for split in FIRST_ROW), "files")
+    return {name: str(value) for name, value in read_attributes(path).items() if not name.startswith(counted)}
+
+
+def _made_up(attributes: Mapping[str, Any]) -> dict[str, str]:
+    return {MADE_UP: str(attributes["made_up"])} if "made_up" in attributes else {}

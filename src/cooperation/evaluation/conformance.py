@@ -1,0 +1,159 @@
+"""Whether a builder's bots keep to the rules of the game: each rule, what a breach means, and how to mend it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from cooperation.bots.calls import BotError, Calls, WrongValueError
+from cooperation.evaluation import rules
+from cooperation.evaluation.rules import Sample, Subject
+
+FINE, BREACH, DOUBT, SKIPPED = "ok", "BREACH", "doubtful", "not judged"
+# What Python says of writing into something immutable.
+WRITES = ("does not support item assignment", "read-only", "cannot assign to field", "'tuple' object has no attribute")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The outcome of a check: its name, one of `FINE`, `BREACH`, `DOUBT`, `SKIPPED`, and what was seen."""
+
+    check: "Check"
+    state: str
+    seen: str = ""
+    trace: str = ""
+
+    def __str__(self) -> str:
+        name = f"{self.state:10} {self.check.name}"
+        if self.state == FINE:
+            return f"{name}: {self.check.asks}"
+        if self.state == SKIPPED:
+            return f"{name}: {self.seen}"
+        return f"{name}: {self.seen}. It means: {self.check.means}. To mend it: {self.check.mend}."
+
+
+@dataclass(frozen=True)
+class Check:
+    """A rule. look: makes bots anew, and is given the sample → what breaks the rule, "" where nothing does.
+
+    asks: what is looked at; means: what a breach does to the results; needs: checks that must have passed before.
+    """
+
+    name: str
+    asks: str
+    means: str
+    mend: str
+    look: Callable[[Callable[[], Subject], Sample], str]
+    needs: tuple[str, ...] = ()
+    state: str = BREACH
+
+
+STATELESS = "keep nothing between calls, neither in the object nor in globals; all that a bot remembers is in `dialogs`"
+CHECKS = (
+    Check(
+        "well-formed",
+        "each function returns the right number, types, shapes and finite values, for strange words, too",
+        "games end with this error",
+        "return what `cooperation.api` says",
+        rules.well_formed,
+    ),
+    Check(
+        "reads only",
+        "inputs stay as they are",
+        "games end, or one dialog changes another",
+        "make new lists and arrays in place of writing into those that are given",
+        rules.reads_only,
+        ("well-formed",),
+    ),
+    Check(
+        "same twice",
+        "the same input gives the same output",
+        "chance looks like an effect of what is perturbed, and hides effects",
+        "take the likeliest word, or draw with a generator that is seeded by the dialog; call eval() on networks",
+        rules.repeats,
+        ("well-formed",),
+    ),
+    Check(
+        "no hidden state",
+        "called again, after other dialogs, in a fork or anew, a bot does the same",
+        "the baseline and perturbed games mix, and a gap is anything",
+        STATELESS,
+        rules.no_state,
+        ("same twice",),
+    ),
+    Check(
+        "remembers what was delivered",
+        "the last turn is read as it is given, not as the bot had said it",
+        "the effect of perturbed questions and answers is hidden, above all in the reading `released`",
+        STATELESS,
+        rules.remembers,
+        ("no hidden state",),
+    ),
+    Check(
+        "no leak",
+        "with the same words and another picture, the questioner does exactly the same",
+        "the questioner knows the picture without the dialog, which reads as robustness in every condition",
+        f"let the two bots share nothing; {STATELESS}",
+        rules.no_leak,
+        ("no hidden state",),
+    ),
+    Check(
+        "any batch size",
+        "a dialog alone goes as among others",
+        "results depend on `--batch`",
+        "mask padding, and use no statistics of the batch (batch normalisation in eval mode)",
+        rules.any_batch,
+        ("no hidden state",),
+    ),
+    Check(
+        "any order",
+        "the order of the dialogs bears on nothing",
+        "results depend on which dialogs stand side by side",
+        "return outputs in the order of the inputs, each from its own dialog alone",
+        rules.any_order,
+        ("no hidden state",),
+    ),
+    Check(
+        "listens",
+        "another answer can change a guess",
+        "no perturbed question, answer or image can have an effect, so small gaps say nothing about the talk",
+        "use `dialog.turns` in score or guess, unless your model is meant to ignore them",
+        rules.listens,
+        ("no hidden state",),
+        DOUBT,
+    ),
+    Check(
+        "looks",
+        "another picture can change an answer",
+        "perturbed images can have no effect",
+        "use `pictures` in answer, unless your model is meant to ignore them",
+        rules.looks,
+        ("no hidden state",),
+        DOUBT,
+    ),
+)
+
+
+def conform(make: Callable[[], Calls], sample: Sample) -> Iterator[Finding]:
+    """Yield the finding of each check; make: makes the bots anew."""
+    states: dict[str, str] = {}
+    for check in CHECKS:
+        lacking = [name for name in check.needs if states.get(name) != FINE]
+        if check.name in states:
+            continue
+        if lacking:
+            first = next(name for name, state in states.items() if state == BREACH)
+            finding = Finding(check, SKIPPED, f"mend “{first}” first")
+        else:
+            finding = _judged(check, make, sample)
+        states[finding.check.name] = finding.state
+        yield finding
+
+
+def _judged(check: Check, make: Callable[[], Calls], sample: Sample) -> Finding:
+    try:
+        own = sample.copied()
+        seen = check.look(lambda: Subject.of(make(), own), own)
+    except (BotError, WrongValueError) as error:
+        written = isinstance(error, BotError) and any(words in str(error) for words in WRITES)
+        named = next(one for one in CHECKS if one.name == "reads only") if written else check
+        return Finding(named, BREACH, str(error), getattr(error, "trace", ""))
+    return Finding(check, check.state, seen) if seen else Finding(check, FINE)
