@@ -78,6 +78,7 @@ def prepare(folder, config=CONFIG):
     (folder / "manual").mkdir()
     (folder / "manual/figure_2.yaml").write_text(yaml.safe_dump(MANUAL))
     (folder / "expected.csv").write_text(EXPECTED)
+    shutil.copy(ROOT / "workflow/interventions.csv", folder / "meanings.csv")
     shutil.copytree(ROOT / "paper", folder / "paper")
 
 
@@ -153,7 +154,16 @@ def report_steps(experiment):
     scripted = sorted(f"results/scripted/{name}.h5" for name in SCRIPTED)
     yield Step(("scripted", "--out", "results/scripted"), (), scripted)
     worlds = [game.path for game in experiment.games("blind")]
-    compared = "--results", "results", "--expected", "expected.csv", "--resamples", 20
+    compared = (
+        "--results",
+        "results",
+        "--expected",
+        "expected.csv",
+        "--interventions",
+        "meanings.csv",
+        "--resamples",
+        20,
+    )
     yield Step(("controls", *compared, "--out", "controls.csv"), [*worlds, *scripted], ["controls.csv"])
     yield Step(("confirm", *compared), [*worlds, *scripted])
     shown = "--results", "results/small", "--dialogs", files[0], "--resamples", 20, "--out", "report"

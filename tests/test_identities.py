@@ -172,7 +172,7 @@ LATE = "late={channel: image, kind: noise, start: 5}"
 BOTS = "--checkpoint {checkpoint} --dialogs {dialogs} --features {features}"
 AS_SET = f"--dataset small --model dialog --training-seed 1 --config {{settings}} {BOTS}"
 SHOWN = "--config {settings} --results {results}/small"
-WORLDS = "--config {controls} --results {results} --expected small.csv --resamples 20"
+WORLDS = "--config {controls} --results {results} --expected small.csv --interventions meanings.csv --resamples 20"
 MATRIX = {
     "check": "--dataset small --config {settings}",
     "encode": "miniature --train {texts} --val data/small/raw/visdial_0.9_val.zip --out new/d.h5",
@@ -325,7 +325,9 @@ UNTRIED = {
     ("download", "--have"): "its hash is compared, where one is known (test_download.py)",
     ("extract", "--weights"): "features say which weights they are of, and are compared from there on",
     ("controls", "--expected"): "what is expected is what stands there",
+    ("controls", "--interventions"): "labels mean what stands there",
     ("confirm", "--expected"): "what is expected is what stands there",
+    ("confirm", "--interventions"): "labels mean what stands there",
 }
 
 
