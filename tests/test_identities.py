@@ -323,6 +323,8 @@ UNTRIED = {
     ("check", "--folder"): LOOKS,
     ("genuine", "--dialogs"): "nothing else is read",
     ("download", "--have"): "its hash is compared, where one is known (test_download.py)",
+    **{("conform", f"--{what}"): "it writes nothing of them" for what in ("dialogs", "pictures", "features")},
+    ("play", "--pictures"): "pictures are found by the dialogs' image ids",
     ("extract", "--weights"): "features say which weights they are of, and are compared from there on",
     ("controls", "--expected"): "what is expected is what stands there",
     ("controls", "--interventions"): "labels mean what stands there",
@@ -545,7 +547,9 @@ def test_features_of_other_images_are_refused_with_both_names():
         "train --epochs 1",
         "play --allow-other-features --checkpoint checkpoints/small/dialog-seed1.safetensors",
     ):
-        files = "--dialogs data/small/dialogs.h5 --features others/ids/data/small/features.h5 --out new"
+        files = "--dialogs data/small/dialogs.h5 --features others/ids/data/small/features.h5"
+        # A file or a folder, as the command writes, where there is none.
+        files += f" --out {words.split()[0]}-of-others"
         done = run(*words.split(), *files.split())
         assert done.code == 2
         assert done.error.count("\n") == 1
