@@ -19,6 +19,8 @@ from cooperation.io.settings import flags
 
 CONFIG = copy.deepcopy(REDUCED)
 CONFIG["seeds"] = [1, 2]
+LATE = {"channel": "image", "kind": "noise", "start": 3}
+CONFIG["conditions"]["dialog"]["late"] = LATE
 CONFIG["datasets"]["small"]["manual"] = {"dialog": ["manual/figure_2.yaml"]}
 # Another world, whose images have the same ids and whose dialogs are the same: the pictures alone are others.
 CONFIG["datasets"]["blind"] = {
@@ -27,7 +29,7 @@ CONFIG["datasets"]["blind"] = {
 }
 CONFIG["controls"] = {
     "worlds": ["blind"],
-    "conditions": {"dialog": {"none": {}, "image-from5": {"channel": "image", "kind": "noise", "start": 5}}},
+    "conditions": {"dialog": {"none": {}, "late": LATE}},
 }
 MANUAL = {"title": "Noise", "text": "The answerer sees noise.", "dialog": "worst rank by caption", "image": "noise"}
 EXPECTED = """world,statement,quantity,conditions,rounds,at_least,at_most

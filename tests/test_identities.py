@@ -17,8 +17,10 @@ from importlib import import_module
 from pathlib import Path
 
 import h5py
+import numpy as np
 import pytest
 import yaml
+from small_files import authors_arrays, write_authors_files
 from small_project import (
     CONFIG,
     EXPECTED,
@@ -28,6 +30,7 @@ from small_project import (
     data_steps,
     prepare,
     run,
+    texts,
 )
 
 from cooperation.bots.checkpoint import load_tensors, save_tensors
@@ -35,7 +38,7 @@ from cooperation.cli import COMMANDS
 from cooperation.config.experiment import read
 from cooperation.evaluation.identities import MUST_AGREE, REMEDIES, check_together
 from cooperation.evaluation.results import read_ranks
-from cooperation.io.files import InputError
+from cooperation.io.files import InputError, digest
 from cooperation.io.hdf5 import Checksum, Verified
 from cooperation.io.identity import Identity
 
@@ -71,7 +74,7 @@ CHANGES = {
     "game seed": ("game_seed", 2),
     "candidates": (*SMALL, "playing", "candidates", 11),
     "reading": ("readings", ["released", "written"]),
-    "conditions": ("conditions", "dialog", "image-from5", "start", 6),
+    "conditions": ("conditions", "dialog", "late", "start", 4),
 }
 
 
@@ -88,7 +91,7 @@ def changed(kind):
 
 def controlled(config):
     """Settings that ask for the small project's results as a world of known ground truth."""
-    conditions = {name: config["conditions"]["dialog"][name] for name in ("none", "image-from5")}
+    conditions = {name: config["conditions"]["dialog"][name] for name in ("none", "late")}
     return {**config, "dataset": "blind", "controls": {"worlds": ["small"], "conditions": {"dialog": conditions}}}
 
 
@@ -159,7 +162,7 @@ GIVEN = {
     "settings": ("settings", "config.yaml"),
     "controls": ("settings", "controls.yaml"),
     "baseline": ("result", result("none")),
-    "result": ("result", result("image-from5")),
+    "result": ("result", result("late")),
     "manual": ("result", "results/small/manual/dialog-seed1/written/figure_2.h5"),
     "intervention": ("intervention", "manual/figure_2.yaml"),
     "texts": ("archive of dialogs", "data/small/raw/visdial_0.9_train.zip"),
@@ -232,9 +235,7 @@ ALLOWED = {
     **{(command, "controls", "reading"): AS_WRITTEN for command in ("controls", "confirm")},
 }
 """Cell → why the file may be used."""
-NO_BASELINE = (
-    "results/small/dialog-seed1/written/image-from5.h5: no result without perturbation for its model, seed and"
-)
+NO_BASELINE = "results/small/dialog-seed1/written/late.h5: no result without perturbation for its model, seed and"
 AS_HERE = {"game seed": "its game seed is 2, not 1 as here", "reading": "its reading is released, not written as here"}
 AS_HERE |= {"candidates": "its 11 dialogs are not the 12 that are played here", "conditions": "its condition is {"}
 ALONE = {
@@ -243,15 +244,10 @@ ALONE = {
     ("summarise", "result", "seed"): NO_BASELINE.replace("seed1", "seed2"),
     ("summarise", "result", "reading"): NO_BASELINE.replace("written", "released"),
     **{(command, "baseline", kind): said for command in BASELINES for kind, said in AS_HERE.items()},
-    ("summarise", "baseline", "conditions"): "image-from5.h5: the same condition as",
+    ("summarise", "baseline", "conditions"): "late.h5: the same condition as",
     ("play, as set", "checkpoint", "seed"): "trained with seed 2, not 1; give the bots of that seed",
     ("intervene, as set", "checkpoint", "seed"): "trained with seed 2, not 1; give the bots of that seed",
-    (
-        "report",
-        "settings",
-        "seed",
-    ): "dialog-seed2/written/figure_2.h5: no such file; 1 of the 15 results that the settings",
-    ("report", "settings", "reading"): "no such file; 15 of the 30 results that the settings ask for are missing",
+    **{("report", "settings", kind): "that the settings ask for are missing" for kind in ("seed", "reading")},
     ("intervene, as set", "settings", "candidates"): "none.h5: its 12 dialogs are not the 11 that are played here",
 }
 """Cell → what is said where it is a flag, not another file, that contradicts the file, or a file is missing."""
@@ -600,3 +596,64 @@ def test_what_may_be_mixed_as_an_experiment_is_in_the_result(name):
     # Nothing is said where nothing is mixed.
     assert run(*words, "--allow-other-features", "--allow-other-dialogs").code == 0
     assert not {"other_features", "other_dialogs"} & set(read_ranks(Path("new/written/none.h5")).attributes)
+
+
+def authors_project(folder):
+    """The authors' files and what is made of them, and settings of them."""
+    random = np.random.default_rng(3)
+    images = {f"images_{split}": random.random((count, 8), "f4") for split, count in (("train", 3), ("val", 2))}
+    arrays = authors_arrays("train", [0, 1, 2]) | authors_arrays("val", [1, 0])
+    folder.mkdir()
+    write_authors_files(folder, arrays, images)
+    roles = {"data": "visdial_data.h5", "params": "visdial_params.json", "images": "data_img.h5"}
+    files = {role: f"{folder / name}" for role, name in roles.items()}
+    config = copy.deepcopy(CONFIG) | {"dataset": "theirs"}
+    config["datasets"]["theirs"] = {"source": "authors", "dialogs": files, "training": {"dialog": {}, "round": {}}}
+    (folder / "config.yaml").write_text(yaml.safe_dump(config))
+    given = [word for role, path in files.items() for word in (f"--{role}", path)]
+    assert run("encode", "authors", *given, "--out", folder / "dialogs.h5").code == 0
+    assert run("normalise", files["images"], "--out", folder / "features.h5").code == 0
+    return folder
+
+
+@pytest.mark.parametrize("name", ["data_img.h5", "visdial_data.h5", "visdial_params.json"])
+def test_what_is_made_of_the_authors_files_is_known_by_their_hashes(name, tmp_path):
+    """They say nothing of themselves."""
+    folder = authors_project(tmp_path / "theirs")
+    made = "--dialogs", folder / "dialogs.h5", "--features", folder / "features.h5"
+    words = ["verify", "--config", folder / "config.yaml", *made]
+    done = run(*words)
+    assert (done.code, done.error) == (0, "")
+    with (folder / name).open("ab") as file:
+        file.write(b" ")
+    done = run(*words)
+    assert done.code == 2
+    mixed = "features.h5" if name == "data_img.h5" else "dialogs.h5"
+    assert f"{folder / mixed}: was made of a file with sha256 " in done.error
+    assert f"but that of {folder / name} is " in done.error
+    # A file that is gone can't be compared.
+    (folder / name).unlink()
+    assert run(*words).code == 0
+
+
+def test_files_are_compared_with_the_hashes_that_settings_state(project):
+    """Also where the files are gone, or elsewhere."""
+    config = copy.deepcopy(CONFIG)
+    names = {split: f"visdial_0.9_{split}.zip" for split in ("train", "val")}
+    raw = project / "data/small/raw"
+    stated = {name: {"addresses": ["http://nowhere/"], "sha256": digest(raw / name)} for name in names.values()}
+    small = {**config["datasets"]["small"], "source": "visdial", "dialogs": names, "downloads": stated}
+    small["pictures"] = {split: f"{raw}/{split}2014.zip" for split in names}
+    del small["raw"]
+    config["datasets"] = {"named": small, "blind": config["datasets"]["blind"]}
+    config["dataset"] = "named"
+    small["manual"] = {}
+    files = "--dialogs", "new/dialogs.h5", "--features", "data/small/features.h5"
+    Path("new").mkdir(exist_ok=True)
+    assert run("encode", "visdial", *texts(raw), "--threshold", 2, "--out", "new/dialogs.h5").code == 0
+    for known, code in ((digest(raw / names["val"]), 0), ("0" * 64, 2)):
+        stated[names["val"]]["sha256"] = known
+        Path("new/named.yaml").write_text(yaml.safe_dump(config))
+        done = run("verify", "--config", "new/named.yaml", *files)
+        assert done.code == code, done.error
+    assert "data/named/raw/visdial_0.9_val.zip is 00000000…; encode the dialogs of named again" in done.error

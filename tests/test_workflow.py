@@ -2,7 +2,9 @@
 
 import os
 import re
+import shutil
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -193,6 +195,74 @@ def test_other_tokens_leave_the_features_alone(project):
     jobs = project.jobs("--config", "datasets={small: {text: {threshold: 3}}}")
     assert {rule: jobs[rule] for rule in ("encode", "train", "play")} == {"encode": 1, "train": 2, "play": 8}
     assert not {"miniature", "extract", "normalise"} & set(jobs)
+
+
+@pytest.mark.parametrize(
+    ("step", "setting", "name", "what"),
+    [
+        ("encode", "text: {threshold: 3}", "data/small/dialogs.h5", "threshold 3, but the settings say 2"),
+        ("normalise", "features: {length: 4}", "data/small/features.h5", "length 4.0, but the settings say 8.0"),
+        (
+            "train",
+            "training: {dialog: {epochs: 1}}",
+            "checkpoints/small/dialog-seed1.safetensors",
+            "epochs 1, but the settings say 2",
+        ),
+    ],
+)
+def test_a_file_of_other_settings_from_a_backup_is_refused_where_it_is_used(project, step, setting, name, what):
+    """Its time is older than those of all that was made from the right one, so Snakemake sees nothing new."""
+    path, aside = project.folder / name, project.folder / "aside"
+    shutil.copytree(project.folder / ".snakemake", aside)
+    right, at = path.read_bytes(), path.stat().st_mtime - 1000
+    made = project.snakemake(name, "--config", f"datasets={{small: {{{setting}}}}}", "--allowed-rules", step)
+    assert made.returncode == 0, made.stdout
+    os.utime(path, (at, at))
+    shutil.rmtree(project.folder / ".snakemake")
+    aside.rename(project.folder / ".snakemake")
+    new = "conditions={dialog: {new: {channel: caption, kind: replace, p: 0.5}}}"
+    try:
+        done = project.snakemake("results/small/dialog-seed1/written/new.h5", "--config", new)
+        assert done.returncode != 0
+        assert f"{name}: {what}" in done.stdout
+        assert "1 of 1 steps" not in done.stdout
+        if step != "train":
+            # Nor are bots trained on it.
+            done = project.snakemake("checkpoints/small/dialog-seed5.safetensors")
+            assert f"cooperation verify: {name}: {what}" in done.stdout
+            assert not (project.folder / "checkpoints/small/dialog-seed5.safetensors").exists()
+    finally:
+        path.write_bytes(right)
+        os.utime(path, (at, at))
+    assert project.jobs() == {}
+
+
+def test_a_result_of_other_bots_under_its_name_is_refused_by_the_report(project):
+    one, other = (project.folder / f"results/small/{model}-seed1/written/none.h5" for model in ("dialog", "round"))
+    right, times = one.read_bytes(), one.stat()
+    shutil.copy(other, one)
+    os.utime(one, ns=(times.st_atime_ns, times.st_mtime_ns))
+    try:
+        done = project.snakemake("--forcerun", "report")
+        assert done.returncode != 0
+        assert "dialog-seed1/written/none.h5: its model is round, but the settings ask for dialog" in done.stdout
+    finally:
+        one.write_bytes(right)
+        os.utime(one, ns=(times.st_atime_ns, times.st_mtime_ns))
+    # Snakemake deletes what a job that failed should have made.
+    done = project.snakemake()
+    assert done.returncode == 0, done.stdout
+    assert project.jobs() == {}
+
+
+def test_recorded_commands_are_read_at_a_glance(project):
+    """The longest of the shipped settings' commands, as `snakemake -p` prints them and a person would type them."""
+    root = Path(__file__).parents[1]
+    place = "-s", str(root / "Snakefile"), "-d", str(root)
+    planned = project.run(sys.executable, "-m", "snakemake", "-n", "-p", "--forceall", *place).stdout
+    commands = re.findall(r"^ *(?:Shell command: )?(\(?cooperation .*)$", planned, re.MULTILINE)
+    assert len(commands) > 8
+    assert max(map(len, commands)) <= 400
 
 
 def test_edited_claims_are_checked_anew(project):

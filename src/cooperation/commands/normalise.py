@@ -1,6 +1,7 @@
 """Join files of features, such as all shards of both splits, into one file of normalised features."""
 
 import argparse
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -13,8 +14,8 @@ from cooperation.config.sources import SPLITS
 from cooperation.data.normalisation import l2, standardise
 from cooperation.data.store import FeatureParts, agreed, feature_splits, write_feature_blocks
 from cooperation.game.messages import Floats
-from cooperation.io.files import InputError
-from cooperation.io.hdf5 import opened
+from cooperation.io.files import InputError, digest
+from cooperation.io.hdf5 import SUMS, opened
 from cooperation.io.settings import add_flags, from_flags
 
 
@@ -27,7 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    _check_raw(arguments.features)
+    # What others wrote is known by the hash of the file alone.
+    foreign = [digest(path) for path in _foreign(arguments.features)]
+    origin = {"files": json.dumps(foreign)} if foreign else {}
     parts = {split: _parts(arguments.features, split) for split in SPLITS}
     settings = from_flags(Normalisation, arguments)
     attributes = agreed([(found.paths[0], found.attributes) for found in parts.values()])
@@ -41,7 +44,7 @@ def run(arguments: argparse.Namespace) -> None:
             split: (found.image_ids, _differing(map(normalise, _with_progress(found)), found))
             for split, found in parts.items()
         },
-        {**attributes, **asdict(settings)},
+        {**attributes, **origin, **asdict(settings)},
     )
     for split, found in parts.items():
         print(f"{split}: {len(found.image_ids):,} images, {settings.normalisation}, length {settings.length:g}")
@@ -58,14 +61,19 @@ def _parts(paths: list[Path], split: str) -> FeatureParts:
     return FeatureParts.of(sorted(found, key=lambda path: FeatureParts.of([path], split).image_ids.min()), split)
 
 
-def _check_raw(paths: list[Path]) -> None:
-    """Raise `InputError` where features are normalised already; those of the authors don't say it."""
+def _foreign(paths: list[Path]) -> list[Path]:
+    """The files of other programs, such as the authors', which say nothing of themselves.
+
+    Raises `InputError` where features are normalised already.
+    """
+    found = []
     for path in paths:
         with opened(path) as file:
             if "normalisation" in file.attrs:
-                raise InputError(
-                    f"{path}: is normalised already; give the features as `cooperation extract` wrote them"
-                )
+                raise InputError(f"{path}: is normalised already; give the features that it was made of")
+            if SUMS not in file.attrs:
+                found.append(path)
+    return found
 
 
 def _differing(blocks: Iterable[Floats], parts: FeatureParts) -> Iterator[Floats]:

@@ -6,10 +6,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from cooperation.config.datasets import Dataset
 from cooperation.config.experiment import Experiment, read
+from cooperation.config.inputs import Inputs
 from cooperation.config.made import check_said, said_by_bots, said_by_dialogs, said_by_features
 from cooperation.io.files import InputError, digest, recorded_digest
 from cooperation.io.hdf5 import read_attributes
@@ -62,7 +62,7 @@ def check_dialogs(place: Path, experiment: Experiment, dataset: str) -> None:
         data, attributes = experiment.datasets[dataset], read_attributes(place)
         remedy = f"encode the dialogs of {dataset} again"
         check_said(place, attributes, said_by_dialogs(data), remedy)
-        _check_files(place, attributes, data, Path("data", dataset, "raw"), remedy)
+        _check_files(place, json.loads(attributes["files"]), data.inputs, Path("data", dataset, "raw"), remedy)
 
 
 def check_features(place: Path, experiment: Experiment, dataset: str) -> None:
@@ -71,19 +71,26 @@ def check_features(place: Path, experiment: Experiment, dataset: str) -> None:
     Nothing is compared on a data set that the settings do not know.
     """
     if dataset in experiment.datasets:
-        wanted = said_by_features(experiment.datasets[dataset])
-        check_said(place, read_attributes(place), wanted, f"make the features of {dataset} again")
+        data, attributes = experiment.datasets[dataset], read_attributes(place)
+        remedy = f"make the features of {dataset} again"
+        check_said(place, attributes, said_by_features(data), remedy)
+        if "files" in attributes and data.inputs.features:
+            found = {data.inputs.source.features: json.loads(attributes["files"])}
+            _check_files(place, found, data.inputs, Path("data", dataset, "raw"), remedy)
 
 
-def _check_files(place: Path, attributes: Mapping[str, Any], data: Dataset, raw: Path, remedy: str) -> None:
-    """Compare the hashes of the files that dialogs were read from with those of the settings' files, where known."""
-    for role, found in json.loads(attributes["files"]).items():
-        files = data.inputs.files[role]
-        if len(found) != len(files):
-            raise InputError(f"{place}: was made of {len(found)} files of {role}, not {len(files)}; {remedy}")
-        for file, sha256 in zip(files, found, strict=True):
-            path = Path(data.inputs.path(file, str(raw)))
-            stated = data.inputs.downloads[file].sha256 if file in data.inputs.downloads else ""
+def _check_files(place: Path, found: Mapping[str, list[str]], inputs: Inputs, raw: Path, remedy: str) -> None:
+    """Compare the hashes of the files that `place` was made of with those of the settings' files, where known.
+
+    found: role → hashes; raw: the folder of raw files. Raises `InputError` where they differ.
+    """
+    for role, hashes in found.items():
+        files = inputs.files[role]
+        if len(hashes) != len(files):
+            raise InputError(f"{place}: was made of {len(hashes)} files of {role}, not {len(files)}; {remedy}")
+        for file, sha256 in zip(files, hashes, strict=True):
+            path = Path(inputs.path(file, str(raw)))
+            stated = inputs.downloads[file].sha256 if file in inputs.downloads else ""
             wanted = stated or (digest(path) if path.is_file() else recorded_digest(path))
             if not sha256.startswith(wanted):
                 raise InputError(
