@@ -311,7 +311,7 @@ def files(tmp_path):
 
 def test_pictures_are_opened_when_asked_for(files):
     for where in ("pictures", "pictures.zip"):
-        pool = Pool.of(IMAGES, [files / where], files / "features.h5")
+        pool = Pool.of(files / "dialogs.h5", IMAGES, [files / where], files / "features.h5")
         one = pool[IMAGES[0]]
         assert (one.name, one.open().mode, one.open().size) == ("image 5", "RGB", (40, 36))
         assert (one.path is None) == (where == "pictures.zip")
@@ -322,7 +322,7 @@ def test_pictures_are_opened_when_asked_for(files):
         with pytest.raises(InputError, match=message):
             getattr(Picture("image 1"), lacking)() if lacking == "open" else Picture("image 1").features
     with pytest.raises(InputError, match=r"no picture of image 1 \(1 missing\)"):
-        Pool.of(np.array([1]), [files / "pictures"])
+        Pool.of(files / "dialogs.h5", np.array([1]), [files / "pictures"])
 
 
 def test_peoples_dialogs_are_read_as_texts(files):
@@ -392,6 +392,21 @@ def test_a_late_start_goes_on_from_a_baseline_of_another_process(files, monkeypa
     for name in ("question_said", "question_heard", "answer_said", "answer_heard"):
         assert together.texts(name) == alone.texts(name)
     assert together.ranks.tolist() == alone.ranks.tolist()
+
+
+def test_a_baseline_of_other_pictures_is_refused(files, monkeypatch, capsys):
+    """The same pictures, in an archive or a folder, are the same."""
+    late = ["--condition", "late={channel: answer, kind: replace, start: 6}"]
+    baseline = ["--baseline", files / "out" / "written" / "none.h5"]
+    assert play(monkeypatch, capsys, files, "--pictures", files / "pictures", "--condition", "none={}")[0] == 0
+    code, _, err = play(monkeypatch, capsys, files, "--pictures", files / "pictures.zip", *late, *baseline)
+    assert code == 0, err
+    name = f"COCO_val2014_{int(IMAGES[3]):012d}.jpg"
+    (files / "pictures" / name).write_bytes(jpeg(picture(int(IMAGES[4]))))
+    code, _, err = play(monkeypatch, capsys, files, "--pictures", files / "pictures", *late, *baseline)
+    assert code == 2
+    assert "do not belong together: bots: " in err
+    assert err.count("\n") == 1
 
 
 def test_what_raises_is_told_with_condition_round_and_dialog(files, monkeypatch, capsys):

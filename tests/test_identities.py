@@ -36,11 +36,24 @@ from small_project import (
 from cooperation.bots.checkpoint import load_tensors, save_tensors
 from cooperation.cli import COMMANDS
 from cooperation.config.experiment import read
-from cooperation.evaluation.identities import MUST_AGREE, REMEDIES, check_together
+from cooperation.data.agreements import MUST_AGREE, REMEDIES, check_together
 from cooperation.evaluation.results import read_ranks
 from cooperation.io.files import InputError, digest
 from cooperation.io.hdf5 import Checksum, Verified
 from cooperation.io.identity import Identity
+
+# Bots of a builder's own, which see features and pictures.
+OWN = """
+class make:
+    def ask(self, dialogs):
+        return ["is it large ?" for _ in dialogs]
+    def answer(self, pictures, dialogs, questions):
+        return [f"{picture.open().getpixel((3, 3))}" for picture in pictures]
+    def guess(self, dialogs):
+        return [[len(str(dialog)) + number for number in range(8)] for dialog in dialogs]
+    def prepare(self, pictures):
+        return [picture.features[:8] for picture in pictures]
+"""
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +68,7 @@ def project(tmp_path_factory):
             assert done.code == 0, (step.words, done.error)
             assert all(Path(path).is_file() for path in step.writes)
         Path("controls.yaml").write_text(yaml.safe_dump(controlled(CONFIG)))
+        Path("own.py").write_text(OWN)
         Path("small.csv").write_text(EXPECTED.replace("blind", "small"))
         for kind in CHANGES:
             make_others(kind)
@@ -176,6 +190,7 @@ BOTS = "--checkpoint {checkpoint} --dialogs {dialogs} --features {features}"
 AS_SET = f"--dataset small --model dialog --training-seed 1 --config {{settings}} {BOTS}"
 SHOWN = "--config {settings} --results {results}/small"
 WORLDS = "--config {controls} --results {results} --expected small.csv --interventions meanings.csv --resamples 20"
+SEEN = "--dialogs {dialogs} --features {features} --pictures {shown}"
 MATRIX = {
     "check": "--dataset small --config {settings}",
     "encode": "miniature --train {texts} --val data/small/raw/visdial_0.9_val.zip --out new/d.h5",
@@ -186,6 +201,8 @@ MATRIX = {
     "play": f"{BOTS} --baseline {{baseline}} --condition LATE --out new",
     "play, no baseline": f"{BOTS} --condition none={{{{}}}} --out new",
     "play, as set": f"{AS_SET} --out new",
+    "play, own": f"--load own.py:make {SEEN} --condition none={{{{}}}} --out new",
+    "conform": f"own.py:make {SEEN}",
     "intervene": f"{BOTS} --baseline {{baseline}} --manual {{intervention}} --out new",
     "intervene, as set": f"--all {AS_SET} --baseline {{baseline}} --out new",
     "summarise": "{baseline} {result} --resamples 20 --out new/mpr.csv",
@@ -214,6 +231,8 @@ ABOUT_GAMES = "says nothing of dialogs and features, which alone are compared he
 BY_FLAG = "a flag says it here, which the result states; the report compares the result with the settings"
 OTHER_BOTS = "these settings ask for the results of other bots, which are there"
 AS_WRITTEN = "worlds are played as written, whatever readings the settings list"
+ANY_SEEN = "a builder's bots speak any words and see any features; the result says which"
+SEEN_OTHERS = ("dialogs", "vocabulary"), ("features", "extraction"), ("features", "normalisation")
 LOOKS = "it shows files and settings by themselves and computes nothing"
 ALLOWED = {
     **{("check", "settings", kind): LOOKS for kind in ALL},
@@ -231,6 +250,7 @@ ALLOWED = {
     **{("intervene, as set", "settings", kind): BY_FLAG for kind in ("game seed", "reading")},
     ("intervene, as set", "settings", "conditions"): "conditions are none of a manual intervention's",
     ("summarise", "result", "conditions"): "any conditions of the same bots may be compared; the file says its name",
+    **{(command, *cell): ANY_SEEN for command in ("play, own", "conform") for cell in SEEN_OTHERS},
     **{(command, "controls", "seed"): OTHER_BOTS for command in ("controls", "confirm")},
     **{(command, "controls", "reading"): AS_WRITTEN for command in ("controls", "confirm")},
 }
@@ -319,8 +339,6 @@ UNTRIED = {
     ("check", "--folder"): LOOKS,
     ("genuine", "--dialogs"): "nothing else is read",
     ("download", "--have"): "its hash is compared, where one is known (test_download.py)",
-    **{("conform", f"--{what}"): "it writes nothing of them" for what in ("dialogs", "pictures", "features")},
-    ("play", "--pictures"): "pictures are found by the dialogs' image ids",
     ("extract", "--weights"): "features say which weights they are of, and are compared from there on",
     ("controls", "--expected"): "what is expected is what stands there",
     ("controls", "--interventions"): "labels mean what stands there",
@@ -358,7 +376,7 @@ STRIPPED = {
 KNOWN = (*STRIPPED, "checkpoint")
 EARLIER = [(command, name) for command in MATRIX for name in inputs(command) if GIVEN[name][0] in KNOWN]
 BY_CONTENT = "arrays have always had hashes, by which they are compared; how they were made up is not known"
-BY_HAND = ("train", "play", "play, no baseline", "intervene")
+BY_HAND = ("train", "play", "play, no baseline", "play, own", "conform", "intervene")
 UNCHECKED = {
     **{("provenance", name): LOOKS for name in inputs("provenance")},
     **{(command, name): BY_CONTENT for command in BY_HAND for name in ("dialogs", "features")},

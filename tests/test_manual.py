@@ -23,8 +23,8 @@ from cooperation.bots.scripted import OracleAnswerer, OracleQuestioner
 from cooperation.commands import intervene, report
 from cooperation.config.experiment import ManualGame
 from cooperation.config.training import Sizes, Training
+from cooperation.data.agreements import identity_of_intervention
 from cooperation.data.store import Dialogs, Features, write_dialogs, write_features
-from cooperation.evaluation.identities import identity_of_intervention
 from cooperation.evaluation.manual import (
     RULES,
     Manual,

@@ -29,7 +29,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from cooperation.data.agreements import check_together
 from cooperation.data.archives import find_pictures
+from cooperation.data.identities import identity_of_dialogs, identity_of_features, identity_of_pictures
 from cooperation.data.pictures import decode
 from cooperation.data.store import Ids, read_dialogs, read_features, read_vocabulary
 from cooperation.io.files import InputError
@@ -107,19 +109,29 @@ class GuessingBots(Bots, Protocol):
 
 @dataclass(frozen=True)
 class Pool:
-    """The pictures of a split: archives or folders of JPEG files, rows of a file of features, or both.
-
-    Raises `InputError` where a picture that is looked for is in none of them.
-    """
+    """The pictures of a split: archives or folders of JPEG files, rows of a file of features, or both."""
 
     files: Mapping[int, Any]
     vectors: Mapping[int, npt.NDArray[np.float32]]
 
     @classmethod
     def of(
-        cls, image_ids: Ids, pictures: Sequence[Path] = (), features: Path | None = None, split: str = "val"
+        cls,
+        dialogs: Path,
+        image_ids: Ids,
+        pictures: Sequence[Path] = (),
+        features: Path | None = None,
+        split: str = "val",
     ) -> "Pool":
-        """The pictures of some images [images]; features: a file of features of the split."""
+        """The pictures of some images [images] of a file of dialogs; features: a file of features of the split.
+
+        Raises `InputError` where pictures or features are of another made-up world than the dialogs, or lack an image.
+        """
+        said = identity_of_dialogs(dialogs)
+        if pictures:
+            check_together("dialogs", said, "pictures", identity_of_pictures(pictures))
+        if features:
+            check_together("dialogs", said, "features", identity_of_features(features))
         files = find_pictures(pictures) if pictures else {}
         vectors: dict[int, npt.NDArray[np.float32]] = {}
         if features:
@@ -150,8 +162,9 @@ def recorded(
     data/miniature/features.h5. Words that are rare in the data set read UNK. Raises `InputError` for a file that can't
     be used.
     """
-    people, vocabulary = read_dialogs(Path(dialogs), split), read_vocabulary(Path(dialogs))
-    pool = Pool.of(people.image_ids, [Path(path) for path in pictures], Path(features) if features else None, split)
+    dialogs, features = Path(dialogs), Path(features) if features else None
+    people, vocabulary = read_dialogs(dialogs, split), read_vocabulary(dialogs)
+    pool = Pool.of(dialogs, people.image_ids, [Path(path) for path in pictures], features, split)
     for number, image in enumerate(people.image_ids.tolist()):
         [caption] = people.captions[number : number + 1].lists()
         turns = zip(people.questions[number].lists(), people.answers[number].lists(), strict=True)

@@ -54,7 +54,7 @@ def read_sample(arguments: argparse.Namespace) -> Sample:
     if not given:
         return made_up()
     people = read_dialogs(arguments.dialogs, "val")[:DIALOGS]
-    pool = Pool.of(people.image_ids, arguments.pictures, arguments.features)
+    pool = Pool.of(arguments.dialogs, people.image_ids, arguments.pictures, arguments.features)
     said = recorded(arguments.dialogs, arguments.pictures, arguments.features, "val")
     told = [dialog for (dialog, _), _ in zip(said, range(DIALOGS), strict=False)]
     return Sample(

@@ -9,7 +9,7 @@ from cooperation.commands.outs import add_out_folder, check_files
 from cooperation.commands.players import add_players, read_players
 from cooperation.commands.settings import add_config, read_settings
 from cooperation.config.conditions import Playing
-from cooperation.evaluation.identities import identity_of_intervention
+from cooperation.data.agreements import identity_of_intervention
 from cooperation.evaluation.manual import RULES, Manual, parse_manual, read_manual
 from cooperation.evaluation.manual_games import play_manual
 from cooperation.evaluation.results import Result, read_ranks, write_result

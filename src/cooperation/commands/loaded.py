@@ -17,6 +17,8 @@ from cooperation.bots.text_players import TextBots, as_images
 from cooperation.commands.settings import read_settings
 from cooperation.config.conditions import LOADED_CONDITIONS, Condition, check_name
 from cooperation.config.training import file_and_name
+from cooperation.data.agreements import check_together
+from cooperation.data.archives import MADE_UP
 from cooperation.data.identities import identity_of_dialogs, identity_of_features, settings_of_dialogs
 from cooperation.data.store import (
     Dialogs,
@@ -25,7 +27,6 @@ from cooperation.data.store import (
     read_vocabulary,
 )
 from cooperation.evaluation.checks import check_baseline, refuse_trained_on, trained_on
-from cooperation.evaluation.identities import check_together
 from cooperation.evaluation.playing import Games
 from cooperation.evaluation.results import MESSAGES, Result, read_result
 from cooperation.evaluation.scores import ranker_of
@@ -34,7 +35,7 @@ from cooperation.game.messages import Rows
 from cooperation.game.text import TextVocabulary
 from cooperation.io.files import InputError, digest
 from cooperation.io.hdf5 import read_attributes
-from cooperation.io.identity import ATTRIBUTE, Identity, named
+from cooperation.io.identity import ATTRIBUTE, Identity, content_hash, named
 from cooperation.io.plain_yaml import read_yaml
 from cooperation.io.provenance import inputs, software
 from cooperation.io.settings import check_seed, mapping
@@ -146,7 +147,7 @@ def read_loaded(arguments: argparse.Namespace) -> TextPlayers:
     if not arguments.pictures and not arguments.features:
         raise InputError("--pictures: give archives or folders of pictures, or --features, or both")
     rows = drawn(everything.image_ids, arguments.queries, arguments.seed)
-    pictures = Pool.of(everything.image_ids, arguments.pictures, arguments.features)
+    pool = Pool.of(arguments.dialogs, everything.image_ids, arguments.pictures, arguments.features)
     trained = described.pop("trained_on", None)
     overlap = trained_on(np.asarray(trained if trained is not None else [], np.int64), everything)
     if not arguments.allow_trained_on:
@@ -154,7 +155,7 @@ def read_loaded(arguments: argparse.Namespace) -> TextPlayers:
     model = arguments.model or str(described.get("name", _file(arguments).stem))
     check_name(model, "--model", "model")
     seed, conditions = _stated(arguments, model)
-    identities = _identities(arguments, described)
+    identities = _identities(arguments, described, _seen(pool, everything.image_ids, arguments.features))
     attributes = {
         "dataset": arguments.dataset,
         "model": model,
@@ -173,7 +174,7 @@ def read_loaded(arguments: argparse.Namespace) -> TextPlayers:
         calls,
         TextVocabulary(read_vocabulary(arguments.dialogs)),
         everything[rows],
-        tuple(pictures[image] for image in everything.image_ids.tolist()),
+        tuple(pool[image] for image in everything.image_ids.tolist()),
         rows,
         conditions,
         attributes,
@@ -215,11 +216,19 @@ def _features(path: Path | None) -> dict[str, str]:
     return {key: str(value) for key, value in read_attributes(path).items()}
 
 
-def _identities(arguments: argparse.Namespace, about: Mapping[str, Any]) -> dict[str, Identity]:
-    """What bots, dialogs and features are made of, by role."""
+def _seen(pool: Pool, image_ids: Ids, features: Path | None) -> dict[str, str]:
+    """What bots see of the candidates [images]: the features, the content of the pictures, or both."""
+    found = dict(identity_of_features(features).made_of) if features else {}
+    if pool.files:
+        found["pictures"] = content_hash(*(pool.files[image].checksum() for image in image_ids.tolist()))
+    return found
+
+
+def _identities(
+    arguments: argparse.Namespace, about: Mapping[str, Any], seen: Mapping[str, str]
+) -> dict[str, Identity]:
+    """What bots and dialogs are made of, by role; what the bots see is theirs, as weights are."""
     file = _file(arguments)
-    # What they see is theirs, as weights are.
-    seen = dict(identity_of_features(arguments.features).made_of) if arguments.features else "pictures"
     described = json.dumps(about, default=str)
     bots = named(arguments.load, digest(file), dict(options_of(arguments)), described, seen)
     return {
@@ -233,4 +242,5 @@ def _made_of(identities: Mapping[str, Identity]) -> dict[str, str]:
     return {
         **identities["checkpoint"].only("bots", "training"),
         **identities["dialogs"].only("vocabulary", "val dialogs"),
+        **identities["dialogs"].said(MADE_UP),
     }

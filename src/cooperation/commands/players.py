@@ -14,11 +14,11 @@ from cooperation.bots.pair import TrainedBots
 from cooperation.commands.settings import check_dialogs, check_features, check_training, read_settings
 from cooperation.config.conditions import Condition
 from cooperation.config.experiment import GAME_SEED
+from cooperation.data.agreements import MUST_AGREE, OTHER_DIALOGS, OTHER_FEATURES, check_together
 from cooperation.data.archives import MADE_UP
 from cooperation.data.identities import identity_of_dialogs, identity_of_features, settings_of_dialogs
 from cooperation.data.store import Dialogs, Features, count_dialogs, read_dialogs, read_features
 from cooperation.evaluation.checks import check_baseline, check_width, notes_on_images, refuse_trained_on, trained_on
-from cooperation.evaluation.identities import MUST_AGREE, OTHER_DIALOGS, OTHER_FEATURES, check_together
 from cooperation.evaluation.playing import Games
 from cooperation.evaluation.ranking import Ranker
 from cooperation.evaluation.results import Result, read_result

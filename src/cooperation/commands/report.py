@@ -21,11 +21,11 @@ from cooperation.config.experiment import (
     ManualGame,
 )
 from cooperation.config.interventions import check_conditions, read_interventions
-from cooperation.data.archives import MADE_UP, find_pictures, made_up
-from cooperation.data.identities import identity_of_dialogs
+from cooperation.data.agreements import check_together
+from cooperation.data.archives import find_pictures
+from cooperation.data.identities import identity_of_dialogs, identity_of_pictures
 from cooperation.data.pictures import decode
 from cooperation.data.store import read_vocabulary
-from cooperation.evaluation.identities import check_together
 from cooperation.evaluation.results import Result, read_result
 from cooperation.io.hdf5 import read_attributes
 from cooperation.io.identity import Identity
@@ -153,8 +153,8 @@ def _pictures(archives: Sequence[Path], results: Iterable[Result], played: Ident
     """
     wanted = {int(result.image_ids[0]) for result in results} if archives else set()
     left = [path for path in archives if path.exists()] if wanted else []
-    if settings := made_up(left):
-        check_together("pictures", Identity(left[0], {MADE_UP: settings}), "result", played)
+    if left:
+        check_together("pictures", identity_of_pictures(left), "result", played)
     there = find_pictures(left)
     if missing := sorted(wanted - set(there)):
         named = f"{archives[0]}" + " and others" * (len(archives) > 1)

@@ -13,9 +13,9 @@ from cooperation.bots.training import AnotherTrainingError, ProgressFile, Traine
 from cooperation.bots.training_data import training_data
 from cooperation.commands.outs import add_out_file
 from cooperation.config.training import Sizes, Training
+from cooperation.data.agreements import check_together
 from cooperation.data.identities import identity_of_dialogs, identity_of_features
 from cooperation.data.store import read_dialogs, read_features, read_vocabulary
-from cooperation.evaluation.identities import check_together
 from cooperation.game.facts import FORMATS
 from cooperation.io.devices import device, keep_freed_memory, name_of
 from cooperation.io.provenance import code, inputs, software

@@ -4,8 +4,8 @@ import argparse
 from pathlib import Path
 
 from cooperation.commands.settings import add_config, check_dialogs, check_features, read_settings
+from cooperation.data.agreements import check_together
 from cooperation.data.identities import identity_of_dialogs, identity_of_features
-from cooperation.evaluation.identities import check_together
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -43,6 +43,13 @@ class Picture(NamedTuple):
         """Its bytes. Raises `InputError` where the archive or this file in it is missing or damaged."""
         return read_member(self.archive, self.name)
 
+    def checksum(self) -> int:
+        """The CRC-32 of its bytes, which an archive's directory says; raises as `read`."""
+        if self.archive.is_dir():
+            return zlib.crc32(self.read())
+        with _readable(self.archive, f", {self.name}"):
+            return _open_archive(self.archive, os.getpid()).getinfo(self.name).CRC
+
     def __str__(self) -> str:
         return f"{self.archive}, {self.name}"
 

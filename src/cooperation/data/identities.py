@@ -1,10 +1,10 @@
 """What files of dialogs and of features are made of: their own content, for `io.identity`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cooperation.data.archives import MADE_UP
+from cooperation.data.archives import MADE_UP, made_up
 from cooperation.data.store import FIRST_ROW, MADE_BY, feature_splits
 from cooperation.io.hdf5 import opened, read_attributes, read_sums, shape_of
 from cooperation.io.identity import Identity, named
@@ -45,6 +45,12 @@ def identity_of_features(path: Path) -> Identity:
             count = shape_of(file, f"images_{split}")[0]
             made_of[f"{split} images"] = named(f"{count:,} images", sums[f"images_{split}"], sums[f"image_id_{split}"])
     return Identity(path, made_of | _made_up(attributes))
+
+
+def identity_of_pictures(paths: Sequence[Path]) -> Identity:
+    """How the pictures of archives and folders (at least one) were made up, if they say it; raises as `made_up`."""
+    settings = made_up(paths)
+    return Identity(paths[0], {MADE_UP: settings} if settings else {})
 
 
 def settings_of_dialogs(path: Path) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 from cooperation.config.conditions import BASELINE, Condition
 from cooperation.config.experiment import Experiment, Game, ManualGame
 from cooperation.config.made import check_said, said_by_bots, said_by_dialogs, said_by_features
-from cooperation.evaluation.identities import check_comparable, check_together, identity_of_intervention
+from cooperation.data.agreements import check_comparable, check_together, identity_of_intervention
 from cooperation.io.files import InputError
 from cooperation.io.identity import Identity
 from cooperation.reports.scores import Scores

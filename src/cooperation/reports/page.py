@@ -12,8 +12,8 @@ import numpy as np
 from cooperation import __version__
 from cooperation.config.conditions import Condition
 from cooperation.config.experiment import Experiment, Game, ManualGame
+from cooperation.data.agreements import OTHERS
 from cooperation.data.archives import MADE_UP
-from cooperation.evaluation.identities import OTHERS
 from cooperation.evaluation.results import Result
 from cooperation.evaluation.transcripts import transcript
 from cooperation.io.identity import ATTRIBUTE

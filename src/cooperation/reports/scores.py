@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from cooperation.config.conditions import Condition, read_condition
 from cooperation.config.training import in_effect
-from cooperation.evaluation.identities import OTHERS
+from cooperation.data.agreements import OTHERS
 from cooperation.evaluation.results import Result
 from cooperation.io.files import InputError
 from cooperation.io.identity import Identity

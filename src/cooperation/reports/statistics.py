@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from cooperation.config.conditions import Condition
-from cooperation.evaluation.identities import check_comparable
+from cooperation.data.agreements import check_comparable
 from cooperation.io.files import InputError
 from cooperation.reports.bootstrap import RESAMPLES, Doubles, interval, resampled_means
 from cooperation.reports.paper import READING_TITLES

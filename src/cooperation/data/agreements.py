@@ -20,6 +20,7 @@ MUST_AGREE: Mapping[tuple[str, str], Agreement] = MappingProxyType(
     {
         # Two made-up worlds may have the same image ids; those of real images are the same everywhere.
         ("dialogs", "features"): Agreement(where_said=(MADE_UP,)),
+        ("dialogs", "pictures"): Agreement(where_said=(MADE_UP,)),
         # The bots know words by number, and have learnt from dialogs and features of one data set.
         ("checkpoint", "dialogs"): Agreement(("vocabulary",), ("train dialogs",)),
         ("checkpoint", "features"): Agreement(("features",), ("train images",)),
@@ -48,7 +49,7 @@ MUST_AGREE: Mapping[tuple[str, str], Agreement] = MappingProxyType(
 """(role, role) → the things that must be the same in both."""
 REMEDIES = MappingProxyType(
     {
-        "dialogs": "give dialogs and features of one data set",
+        "dialogs": "give dialogs, features and pictures of one data set",
         "checkpoint": "give the files that the bots were trained with, or train them again",
         "baseline": "give the condition none of the same bots, dialogs and features",
         "result": "give files of the same games, or play again",
