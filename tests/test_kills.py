@@ -15,6 +15,8 @@ from project import ROOT, Project
 from uninterrupted import CONFIG, beside, digests, temporary, uninterrupted  # noqa: F401
 
 KILLS = 20
+# Of what kinds the jobs are that are waited for in turn, as patterns.
+KINDS = (r"\w+", "train", "play")
 TARGETS = [f"reports/small/{name}" for name in ("metrics.json", "table_1.csv", "figure_1a.svg", "claims.csv")]
 
 
@@ -35,7 +37,8 @@ def killed(uninterrupted, tmp_path_factory):  # noqa: F811
     for _ in range(3 * KILLS):
         master = start_snakemake(project, *TARGETS)
         if len(project.kills) < KILLS:
-            kill_once(project, master, victims[len(project.kills)], moment)
+            number = len(project.kills)
+            kill_once(project, master, victims[number], KINDS[number % len(KINDS)], moment)
         ended = end(master)
         if ended == 0 and len(project.kills) < KILLS:
             # All was made, but there is more to kill.
@@ -49,19 +52,25 @@ def killed(uninterrupted, tmp_path_factory):  # noqa: F811
     pytest.fail((project.folder / "said").read_text()[-5000:])
 
 
-def kill_once(project, master, who, moment):
-    """Kill a job, or who runs it, when the first job or one of the next has begun and a moment passed."""
+def kill_once(project, master, who, kind, moment):
+    """Kill a job of a kind, or who runs it, when the first of them or one of the next has begun and a moment passed."""
     seen, wait = set(), moment.randint(1, 2)
     while master.is_alive() and len(seen) < wait:
-        seen |= set(jobs_of(project.folder))
+        seen |= set(of_kind(project, kind))
         time.sleep(0.05)
     time.sleep(moment.uniform(0, 1.5))
-    jobs = jobs_of(project.folder)
+    jobs = of_kind(project, kind)
     if not jobs or not master.is_alive():
         return
     victim = moment.choice(sorted(jobs))
     os.kill({"job": victim, "master": master.pid}[who], signal.SIGKILL)
-    project.kills.append((who, re.search(r"-m cooperation (\w+)", jobs[victim])[1]))
+    project.kills.append((who, jobs[victim]))
+
+
+def of_kind(project, kind):
+    """Process → command of the jobs of a kind that run; a shell may have several commands one after another."""
+    found = {job: re.search(rf"-m cooperation ({kind})\b", words) for job, words in jobs_of(project.folder).items()}
+    return {job: command[1] for job, command in found.items() if command}
 
 
 def look(project):
