@@ -10,7 +10,7 @@ from cooperation.bots.training_data import training_data
 from cooperation.config.training import Sizes
 from cooperation.data.store import Dialogs
 from cooperation.game.facts import FORMATS
-from cooperation.game.messages import Messages
+from cooperation.game.messages import clean
 from cooperation.game.vocabulary import Vocabulary
 
 VOCABULARY = Vocabulary.of([*"abcdefghijklmnopqrs", "UNK"])
@@ -29,7 +29,7 @@ def bots(kind="fast", seed=0, sizes=SIZES):
 def messages(generator, *shape, longest):
     lengths = generator.integers(1, longest + 1, size=shape).astype(np.int32)
     tokens = generator.integers(1, 21, size=(*shape, longest)).astype(np.int32)
-    return Messages(np.where(np.arange(longest) < lengths[..., None], tokens, 0).astype(np.int32), lengths)
+    return clean(tokens, lengths)
 
 
 def made_up(count, seed=0, longest=7):

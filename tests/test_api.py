@@ -5,7 +5,6 @@
 import json
 import re
 import shlex
-import sys
 import tracemalloc
 import zipfile
 from itertools import product
@@ -16,6 +15,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from in_process import code_of, run
 from project import Project
 from reduced import CONFIG
 from small_files import jpeg, picture
@@ -23,7 +23,6 @@ from small_files import jpeg, picture
 from cooperation.api import Dialog, Picture, Pool, recorded
 from cooperation.bots.calls import Calls
 from cooperation.bots.text_players import TextBots, as_images
-from cooperation.cli import main
 from cooperation.commands.loaded import drawn
 from cooperation.config.conditions import LOADED_CONDITIONS, read_condition
 from cooperation.config.experiment import read
@@ -352,13 +351,7 @@ class make:
 def play(monkeypatch, capsys, files, *words):
     (files / "my_bots.py").write_text(FILE)
     given = ["play", "--load", files / "my_bots.py:make", "--dialogs", files / "dialogs.h5", "--config", files / "no"]
-    monkeypatch.setattr(sys, "argv", ["cooperation", *map(str, [*given, "--out", files / "out", *words])])
-    try:
-        main()
-        code = 0
-    except SystemExit as stop:
-        code = stop.code
-    return code, *capsys.readouterr()
+    return code_of(monkeypatch, *given, "--out", files / "out", *words), *capsys.readouterr()
 
 
 def test_a_file_of_bots_plays_all_conditions(files, monkeypatch, capsys):
@@ -445,8 +438,7 @@ def test_the_example_plays(files, monkeypatch, capsys):
     example = f"{ROOT / 'examples' / 'nearest_neighbour.py'}:NearestNeighbour"
     given = ["--dialogs", data["dialogs"], "--features", data["features"], "--options", json.dumps(data)]
     line = ["play", "--load", example, *given, "--condition", "none={}", "--out", str(files / "out")]
-    monkeypatch.setattr(sys, "argv", ["cooperation", *line])
-    main()
+    run(monkeypatch, *line)
     result = read_result(files / "out" / "written" / "none.h5")
     # The same people and pictures are its training.
     assert result.texts("question_said")[0] == ["what ?"] * ROUNDS
@@ -471,8 +463,7 @@ def test_the_readmes_bots_and_commands_work(files, monkeypatch, capsys):
     data = {"data/miniature/dialogs.h5": "dialogs.h5", "data/miniature/raw/val2014.zip": "pictures.zip", "200": "9"}
     assert [words[0] for words in commands] == ["conform", "play", "summarise"]
     for words in commands[:2]:
-        monkeypatch.setattr(sys, "argv", ["cooperation", *(data.get(word, word) for word in words)])
-        main()
+        run(monkeypatch, *(data.get(word, word) for word in words))
     assert capsys.readouterr().out.count("ok  ") == len(CHECKS)
     told, swapped = (read_result(Path(f"results/mine/written/{name}.h5")) for name in ("none", "image-swap"))
     # Twelve pictures of random brightness: the answers tell them apart, another's lead astray.

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from in_process import code_of
 from small_files import album, authors_arrays, document, jpeg, picture, write_authors_files, write_json, write_zip
 
 from cooperation.cli import main
@@ -40,12 +41,7 @@ def here(tmp_path, monkeypatch):
 def check(monkeypatch, capsys, config, *words):
     """Exit code, lines of standard output and of standard error."""
     Path("config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
-    monkeypatch.setattr("sys.argv", ["cooperation", "check", *words])
-    code = 0
-    try:
-        main()
-    except SystemExit as stop:
-        code = stop.code
+    code = code_of(monkeypatch, "check", *words)
     said = capsys.readouterr()
     return code, said.out.splitlines(), said.err.splitlines()
 

@@ -3,17 +3,15 @@
 # ruff: noqa: ARG001, ARG002 - bots need not read all that they are given
 
 import random
-import sys
 
 import numpy as np
 import pytest
+from in_process import code_of
 
 from cooperation.bots.calls import Calls
-from cooperation.cli import main
 from cooperation.evaluation.conformance import BREACH, CHECKS, DOUBT, FINE, SKIPPED, conform
 from cooperation.evaluation.made_up_dialogs import made_up
 
-SAMPLE = made_up()
 LEAKED = {}
 
 
@@ -283,13 +281,7 @@ def hash_of(one, name):
 
 
 def conform_file(monkeypatch, capsys, *words):
-    monkeypatch.setattr(sys, "argv", ["cooperation", "conform", *map(str, words)])
-    try:
-        main()
-        code = 0
-    except SystemExit as stop:
-        code = stop.code
-    return code, *capsys.readouterr()
+    return code_of(monkeypatch, "conform", *words), *capsys.readouterr()
 
 
 def test_the_command_says_one_line_a_rule(tmp_path, monkeypatch, capsys):

@@ -1,6 +1,5 @@
 """Known ground truth: how expectations are judged, and those of the scripted bots."""
 
-import argparse
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ import pandas as pd
 import pytest
 import yaml
 from fakes import WORLDS, made_result, made_scores
+from in_process import run_module
 
 from cooperation.commands import confirm as command
 from cooperation.commands import controls as controls_command
@@ -142,12 +142,6 @@ def confirm(tmp_path):
     return words
 
 
-def run_command(command, words):
-    parser = argparse.ArgumentParser()
-    command.add_arguments(parser)
-    command.run(parser.parse_args(words))
-
-
 def test_the_command_fails_with_a_line_for_each(confirm):
     words = confirm("it holds,level,none,10,80,90", "it rises,level,none,10,95,")
     done = subprocess.run(
@@ -161,11 +155,11 @@ def test_the_command_fails_with_a_line_for_each(confirm):
 
 def test_where_nothing_is_expected_nothing_holds(confirm):
     with pytest.raises(InputError, match=r"expected\.csv: nothing is expected"):
-        run_command(command, confirm())
+        run_module(command, *confirm())
 
 
 def test_the_command_is_content_where_all_hold(confirm, capsys):
-    run_command(command, confirm("it holds,level,none,10,80,90"))
+    run_module(command, *confirm("it holds,level,none,10,80,90"))
     assert capsys.readouterr().out == "all 1 expectations hold\n"
 
 
@@ -204,7 +198,7 @@ def test_the_table_is_of_words(tmp_path):
 def test_the_command_reads_what_the_settings_say(confirm, tmp_path):
     """The worlds' games by their settings and the scripted bots', where the rules put them."""
     words = confirm("x,level,none,10,80,90")
-    run_command(controls_command, [*words, "--out", str(tmp_path / "c.csv"), str(tmp_path / "c.md")])
+    run_module(controls_command, *words, "--out", tmp_path / "c.csv", tmp_path / "c.md")
     found = pd.read_csv(tmp_path / "c.csv")
     assert found[["world", "model", "found", "holds"]].to_numpy().tolist() == [["nothing", "dialog", 89.5, True]]
     assert "nothing: 30 queries × 100 candidates" in (tmp_path / "c.md").read_text()

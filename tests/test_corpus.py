@@ -4,20 +4,15 @@ import re
 
 import pytest
 from fakes import PAPERS, ROOT
+from in_process import run
 from small_files import authors_arrays, document, write_authors_files, write_json
 
-from cooperation.cli import main
 from cooperation.data.store import read_vocabulary
 from cooperation.io.hdf5 import read_attributes
 from cooperation.reports.claims import read_claims
 from cooperation.reports.corpus import STATISTICS, describe, statistics_table
 
 CLAIMS = read_claims(ROOT / "paper" / "claims.csv", PAPERS)
-
-
-def run(monkeypatch, *words):
-    monkeypatch.setattr("sys.argv", ["cooperation", *map(str, words)])
-    main()
 
 
 def described(path):

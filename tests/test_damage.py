@@ -9,7 +9,6 @@ import errno
 import json
 import re
 import shutil
-import sys
 
 import h5py
 import numpy as np
@@ -17,6 +16,7 @@ import pytest
 import torch
 import yaml
 from fakes import PAPERS, ROOT, STANDS_FOR, WORLDS, made_config, made_result, made_summary, write_data
+from in_process import code_of
 from small_files import (
     album,
     authors_arrays,
@@ -33,7 +33,6 @@ from torch import nn
 from cooperation.bots.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
 from cooperation.bots.training import Trainer
-from cooperation.cli import main
 from cooperation.commands.settings import read_settings
 from cooperation.config.interventions import read_interventions
 from cooperation.config.training import Sizes, Training
@@ -56,7 +55,7 @@ from cooperation.data.store import (
 from cooperation.evaluation.manual import read_manual
 from cooperation.evaluation.oracle import play_oracles
 from cooperation.evaluation.results import read_ranks, read_result, write_result
-from cooperation.game.messages import Messages
+from cooperation.game.messages import clean
 from cooperation.game.vocabulary import Vocabulary
 from cooperation.io.files import InputError
 from cooperation.io.hdf5 import opened, read_attributes
@@ -90,7 +89,7 @@ def spoken(*shape):
     generator = np.random.default_rng(3)
     lengths = generator.integers(1, 5, shape).astype(np.int32)
     tokens = generator.integers(1, 7, (*shape, 4), np.int32)
-    return Messages(np.where(np.arange(4) < lengths[..., None], tokens, 0).astype(np.int32), lengths)
+    return clean(tokens, lengths)
 
 
 def dialogs():
@@ -455,13 +454,7 @@ def test_commands_say_in_one_line_what_is_cut_short(good, tmp_path, monkeypatch,
     archives._open_archive.cache_clear()
     before = set(tmp_path.rglob("*"))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["cooperation", *words.replace("{", "").replace("}", "").split()])
-    try:
-        main()
-    except SystemExit as stop:
-        code = stop.code
-    else:
-        code = 0
+    code = code_of(monkeypatch, *words.replace("{", "").replace("}", "").split())
     said = capsys.readouterr().err
     if not code and name in UNGUARDED:
         return

@@ -9,8 +9,8 @@ from collections import namedtuple
 import numpy as np
 import pytest
 from http_host import Host, cut, hold, lie, serving, status
+from in_process import run
 
-from cooperation.cli import main
 from cooperation.config.preparation import Download, Retries
 from cooperation.data.download import BLOCK, obtain
 from cooperation.io.files import InputError
@@ -351,20 +351,16 @@ def test_https_proxy_is_honoured(host, address, path, monkeypatch):
     assert host.requests[0][:2] == ("CONNECT", "images.invalid:443")
 
 
-def run(monkeypatch, *words):
-    monkeypatch.setattr("sys.argv", ["cooperation", "download", *map(str, words)])
-    main()
-
-
 def test_command(address, path, monkeypatch, capsys):
-    run(monkeypatch, "--url", f"{address}x", address, "--out", path, "--sha256", SHA256.upper(), "--size", len(CONTENT))
+    known = "--sha256", SHA256.upper(), "--size", len(CONTENT)
+    run(monkeypatch, "download", "--url", f"{address}x", address, "--out", path, *known)
     assert f"{path}: {address}x, 327,803 bytes, sha256 {SHA256}" in capsys.readouterr().out
 
 
 def test_command_fails_in_one_line(host, address, path, monkeypatch, capsys):
     host.script = [status(404)]
     with pytest.raises(SystemExit) as caught:
-        run(monkeypatch, "--url", address, "--out", path)
+        run(monkeypatch, "download", "--url", address, "--out", path)
     assert caught.value.code == 2
     assert capsys.readouterr().err == (
         f"cooperation download: {path}: not downloaded ({address}: 404 Not Found); "
@@ -375,5 +371,5 @@ def test_command_fails_in_one_line(host, address, path, monkeypatch, capsys):
 @pytest.mark.parametrize("text", ["xyz", "397923a", "g" * 64, "0" * 65])
 def test_an_impossible_hash_is_refused_by_the_command(monkeypatch, capsys, text):
     with pytest.raises(SystemExit):
-        run(monkeypatch, "--url", "http://a.invalid", "--out", "x", "--sha256", text)
+        run(monkeypatch, "download", "--url", "http://a.invalid", "--out", "x", "--sha256", text)
     assert "is not 8 to 64 hexadecimal digits" in capsys.readouterr().err

@@ -1,6 +1,7 @@
 import h5py
 import numpy as np
 import pytest
+from in_process import run
 from small_files import document, write_json
 
 from cooperation.cli import main
@@ -109,11 +110,6 @@ def test_mean_lengths(tmp_path):
     assert counts["train_mean_length_captions"] == 5
     # "is it red ?" 4, four times, "what color is the man 's shirt ?" 8, "is he smiling ?" 4, three times each.
     assert counts["train_mean_length_questions"] == pytest.approx((4 * 4 + 8 * 3 + 4 * 3) / 10)
-
-
-def run(monkeypatch, *words):
-    monkeypatch.setattr("sys.argv", ["cooperation", *map(str, words)])
-    main()
 
 
 def test_command(tmp_path, monkeypatch, capsys):

@@ -14,12 +14,12 @@ import pytest
 import torch
 from fakes import made_result, write_results
 from http_host import Host, serving
+from in_process import code_of
 from project import lacking
 
 from cooperation.bots.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
 from cooperation.bots.training import Trainer
-from cooperation.cli import main
 from cooperation.commands.settings import read_settings
 from cooperation.config.preparation import World
 from cooperation.config.training import Sizes, Training
@@ -140,12 +140,9 @@ def test_a_disk_that_fills_within_one_file(small):
 
 def run(monkeypatch, capsys, *words):
     """Exit code and the lines on standard error of a command."""
-    monkeypatch.setattr(sys, "argv", ["cooperation", *map(str, words)])
-    try:
-        main()
-    except SystemExit as stop:
-        return stop.code, capsys.readouterr().err.splitlines()
-    return 0, []
+    code = code_of(monkeypatch, *words)
+    said = capsys.readouterr().err.splitlines()
+    return code, said if code else []
 
 
 @pytest.fixture(scope="module")

@@ -299,14 +299,19 @@ def given_words(command, name, replaced):
     return [command.partition(",")[0], *words], replaced, [path for own, path in paths.items() if own != name]
 
 
+def run_anew(*words):
+    """Run a command whose outputs go to the folder `new`, which is empty before."""
+    shutil.rmtree("new", ignore_errors=True)
+    Path("new").mkdir()
+    return run(*words)
+
+
 @pytest.mark.usefixtures("project")
 @pytest.mark.parametrize("cell", CELLS, ids=", ".join)
 def test_another_file_is_refused_with_both_names_or_allowed_for_a_reason(cell):
     command, name, kind = cell
     words, replaced, others = given_words(command, name, other(name, kind))
-    shutil.rmtree("new", ignore_errors=True)
-    Path("new").mkdir()
-    done = run(*words)
+    done = run_anew(*words)
     if cell in ALLOWED:
         assert (done.code, ALLOWED[cell] > "") == (0, True), done.error
         return
@@ -413,9 +418,7 @@ def forget(file, names):
 def test_a_file_of_an_earlier_version_is_refused_with_the_reason(cell):
     kind, path = GIVEN[cell[1]]
     words, replaced, _ = given_words(*cell, f"{stripped(kind, path)}")
-    shutil.rmtree("new", ignore_errors=True)
-    Path("new").mkdir()
-    done = run(*words)
+    done = run_anew(*words)
     if cell in UNCHECKED:
         assert (done.code, UNCHECKED[cell] > "") == (0, True), done.error
         return

@@ -1,6 +1,5 @@
 """Manual interventions: their files, which dialog they choose, what they do, and how they are shown."""
 
-import argparse
 import json
 import re
 from dataclasses import replace
@@ -13,6 +12,7 @@ import yaml
 from fakes import PAPERS, STANDS_FOR, made_config, made_material, made_result, write_data, write_results
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from in_process import run_module
 from PIL import Image
 from small_files import album, jpeg, made_of, picture
 
@@ -345,12 +345,6 @@ def test_lines_are_no_wider_than_their_room_and_lose_nothing(text, bold):
         assert drawn.get_window_extent().width <= 72 * (COLUMN - TEXT) * 1.06
 
 
-def command(module, *words):
-    parser = argparse.ArgumentParser()
-    module.add_arguments(parser)
-    module.run(parser.parse_args([str(word) for word in words]))
-
-
 @pytest.fixture(scope="module")
 def folder(checkpoint, tmp_path_factory):
     made = tmp_path_factory.mktemp("files")
@@ -367,7 +361,7 @@ def files(folder):
 
 def test_from_the_command_line_to_a_drawing(folder, tmp_path, capsys):
     words = ["--image-id", 10, "--answer", "3=no", "--answer", "9=it is red", "--question", "2=what is it"]
-    command(intervene, *files(folder), *words, "--out", tmp_path / "out", "--dataset", "toys")
+    run_module(intervene, *files(folder), *words, "--out", tmp_path / "out", "--dataset", "toys")
     assert "it is red" in capsys.readouterr().out
     assert [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.h5")] == ["out/written/manual.h5"]
     result = read_result(tmp_path / "out/written/manual.h5")
@@ -383,11 +377,11 @@ def test_from_the_command_line_to_a_drawing(folder, tmp_path, capsys):
     path.write_text(
         yaml.safe_dump({"dialog": 10, "answers": {3: "no", 9: "it is red"}, "questions": {2: "what is it"}})
     )
-    command(intervene, *files(folder), "--manual", path, "--out", tmp_path / "out")
+    run_module(intervene, *files(folder), "--manual", path, "--out", tmp_path / "out")
     assert (read_result(tmp_path / "out/written/again.h5").ranks == result.ranks).all()
     path.write_text(yaml.safe_dump({"dialog": 10, "caption": "zebra"}))
     with pytest.raises(InputError, match=rf"{path}: .*“zebra”"):
-        command(intervene, *files(folder), "--manual", path)
+        run_module(intervene, *files(folder), "--manual", path)
 
 
 def test_several_interventions_and_both_readings_in_one_go(folder, tmp_path):
@@ -395,7 +389,7 @@ def test_several_interventions_and_both_readings_in_one_go(folder, tmp_path):
     paths[0].write_text(yaml.safe_dump({"dialog": 10, "answers": {3: "no"}}))
     paths[1].write_text(yaml.safe_dump({"dialog": 13, "image": "noise"}))
     words = ["--manual", *paths, "--reading", "written", "released", "--model", "w1"]
-    command(intervene, *files(folder), *words, "--out", tmp_path / "out")
+    run_module(intervene, *files(folder), *words, "--out", tmp_path / "out")
     for reading in ("written", "released"):
         found = [read_result(tmp_path / "out" / reading / f"{path.stem}.h5") for path in paths]
         assert [result.attributes["condition"] for result in found] == ["figure_a", "figure_b"]
@@ -405,7 +399,7 @@ def test_several_interventions_and_both_readings_in_one_go(folder, tmp_path):
     (tmp_path / "other").mkdir()
     same_name = paths[0].rename(tmp_path / "other" / "figure_b.yaml")
     with pytest.raises(InputError, match="--manual: two files of one name"):
-        command(intervene, *files(folder), "--manual", same_name, paths[1], "--out", tmp_path / "out")
+        run_module(intervene, *files(folder), "--manual", same_name, paths[1], "--out", tmp_path / "out")
 
 
 def test_the_report_draws_a_manual_intervention_with_or_without_its_picture(tmp_path, monkeypatch, capsys):
@@ -425,13 +419,13 @@ def test_the_report_draws_a_manual_intervention_with_or_without_its_picture(tmp_
     monkeypatch.chdir(MANUAL.parents[1])
     given = ["--config", tmp_path / "config.yaml", "--results", tmp_path / "results", "--resamples", 20]
     given += ["--dialogs", tmp_path / "dialogs.h5", "--out", tmp_path / "out", "--pictures"]
-    command(report, *given, pictures)
+    run_module(report, *given, pictures)
     assert "no picture" not in capsys.readouterr().err
     drawn = [tmp_path / f"out/figure_2.{ending}" for ending in ("svg", "pdf", "png")]
     assert all(path.stat().st_size > 1000 for path in drawn)
     assert "<image" in drawn[0].read_text()
     # Archives may be deleted once features are made.
-    command(report, *given, tmp_path / "deleted.zip")
+    run_module(report, *given, tmp_path / "deleted.zip")
     assert "no picture of the images 10" in capsys.readouterr().err
     assert "<image" not in drawn[0].read_text()
 
@@ -453,7 +447,7 @@ def test_the_report_draws_a_manual_intervention_with_or_without_its_picture(tmp_
 )
 def test_wrong_flags_are_one_line(folder, words, said):
     with pytest.raises(InputError, match=said) as error:
-        command(intervene, *files(folder), *words)
+        run_module(intervene, *files(folder), *words)
     assert "\n" not in str(error.value)
 
 

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+from in_process import run
 
-from cooperation.cli import main
 from cooperation.data.normalisation import l2, standardise
 from cooperation.data.store import Features, read_features, write_features
 
@@ -59,11 +59,6 @@ def feature_file(path, split, ids, vectors, **attributes):
     return path
 
 
-def run(monkeypatch, *words):
-    monkeypatch.setattr("sys.argv", ["cooperation", "normalise", *map(str, words)])
-    main()
-
-
 def test_command_joins_shards_and_splits(tmp_path, monkeypatch):
     shards = [
         feature_file(tmp_path / "t1.h5", "train", [9, 2], [[3, 4], [1, 0]], archive_train="a"),
@@ -71,7 +66,7 @@ def test_command_joins_shards_and_splits(tmp_path, monkeypatch):
     ]
     val = feature_file(tmp_path / "v.h5", "val", [1], [[6, 8]], archive_val="b")
     out = tmp_path / "f.h5"
-    run(monkeypatch, *shards, val, "--out", out, "--length", 2)
+    run(monkeypatch, "normalise", *shards, val, "--out", out, "--length", 2)
     train = read_features(out, "train")
     assert train.image_ids.tolist() == [9, 2, 5]
     assert train.vectors.tolist() == pytest.approx(np.array([[1.2, 1.6], [2, 0], [0, 2]]))
@@ -95,7 +90,7 @@ def test_command_standardises_on_train(tmp_path, monkeypatch):
     train = feature_file(tmp_path / "t.h5", "train", [1, 2], [[1, 5], [3, 5]])
     val = feature_file(tmp_path / "v.h5", "val", [3], [[5, 9]])
     run(
-        monkeypatch, train, val, "--out", tmp_path / "f.h5", "--normalisation", "standardise",
+        monkeypatch, "normalise", train, val, "--out", tmp_path / "f.h5", "--normalisation", "standardise",
         "--length", 2,
     )  # fmt: skip
     assert read_features(tmp_path / "f.h5", "val").vectors.tolist() == pytest.approx(np.array([[1.2, 1.6]]))
@@ -106,7 +101,7 @@ def test_features_made_in_different_ways_are_not_joined(tmp_path, monkeypatch, c
     train = feature_file(tmp_path / "t.h5", "train", [1], [[1, 5]])
     val = feature_file(tmp_path / "v.h5", "val", [3], [[5, 9]], **{name: "other"})
     with pytest.raises(SystemExit) as caught:
-        run(monkeypatch, train, val, "--out", tmp_path / "f.h5")
+        run(monkeypatch, "normalise", train, val, "--out", tmp_path / "f.h5")
     assert caught.value.code == 2
     assert f"{val}: {name} is 'other', but" in capsys.readouterr().err
     assert not (tmp_path / "f.h5").exists()
@@ -116,7 +111,7 @@ def test_splits_of_different_widths_are_not_joined(tmp_path, monkeypatch, capsys
     train = feature_file(tmp_path / "t.h5", "train", [1], [[1, 5]])
     val = feature_file(tmp_path / "v.h5", "val", [3], [[5, 9, 2]])
     with pytest.raises(SystemExit):
-        run(monkeypatch, train, val, "--out", tmp_path / "f.h5")
+        run(monkeypatch, "normalise", train, val, "--out", tmp_path / "f.h5")
     assert f"{val}: width is 3, but 2 in {train}" in capsys.readouterr().err
 
 
@@ -125,7 +120,7 @@ def test_impossible_lengths(tmp_path, monkeypatch, capsys, length):
     train = feature_file(tmp_path / "t.h5", "train", [1], [[1, 5]])
     val = feature_file(tmp_path / "v.h5", "val", [3], [[5, 9]])
     with pytest.raises(SystemExit):
-        run(monkeypatch, train, val, "--out", tmp_path / "f.h5", f"--length={length}")
+        run(monkeypatch, "normalise", train, val, "--out", tmp_path / "f.h5", f"--length={length}")
     assert "choose a number above 0" in capsys.readouterr().err
 
 
@@ -133,5 +128,5 @@ def test_a_shard_given_twice(tmp_path, monkeypatch, capsys):
     train = feature_file(tmp_path / "t.h5", "train", [1, 2], [[1, 5], [2, 2]])
     val = feature_file(tmp_path / "v.h5", "val", [3], [[5, 9]])
     with pytest.raises(SystemExit):
-        run(monkeypatch, train, train, val, "--out", tmp_path / "f.h5")
+        run(monkeypatch, "normalise", train, train, val, "--out", tmp_path / "f.h5")
     assert "image 1 is there twice; give each shard once" in capsys.readouterr().err

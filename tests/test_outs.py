@@ -13,10 +13,11 @@ from threading import Timer
 
 import pytest
 import yaml
+from in_process import code_of
 from small_files import document, write_json
 from test_vgg import Tiny
 
-from cooperation.cli import COMMANDS, main
+from cooperation.cli import COMMANDS
 from cooperation.data import vgg
 from cooperation.io.files import InputError
 from cooperation.io.writing import write_text
@@ -78,12 +79,7 @@ ENDINGS = {"controls": ".md"}
 def run(monkeypatch, words, *outs):
     """Run a command with these words, as they stand in `WORDS`; its exit code."""
     given = [*re.sub("[<>]", "", words).split(), *(("--out", *map(str, outs)) if outs else ())]
-    monkeypatch.setattr(sys, "argv", ["cooperation", *given])
-    try:
-        main()
-    except SystemExit as stop:
-        return stop.code
-    return 0
+    return code_of(monkeypatch, *given)
 
 
 @pytest.fixture(scope="module")

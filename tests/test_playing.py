@@ -1,15 +1,13 @@
 """The command that plays: what it refuses, its warnings, how many candidates there are, and its seeds."""
 
-import sys
-
 import numpy as np
 import pytest
 import torch
+from in_process import code_of
 from small_files import made_of
 
 from cooperation.bots.building import build
 from cooperation.bots.checkpoint import Checkpoint, save_checkpoint
-from cooperation.cli import main
 from cooperation.config.training import REGIMES, Sizes, Training
 from cooperation.data.store import Dialogs, Features, write_dialogs, write_features
 from cooperation.evaluation.results import MESSAGES, read_result
@@ -49,12 +47,9 @@ def play(tmp_path, monkeypatch, capsys):
         }
         given = [word for pair in files.items() for word in pair]
         monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr(sys, "argv", ["cooperation", command, *given, *map(str, words)])
-        try:
-            main()
-        except SystemExit as stop:
-            return stop.code, capsys.readouterr().err.splitlines()
-        return 0, [line for line in capsys.readouterr().err.splitlines() if "batch" not in line]
+        code = code_of(monkeypatch, command, *given, *words)
+        said = capsys.readouterr().err.splitlines()
+        return code, said if code else [line for line in said if "batch" not in line]
 
     run.folder = tmp_path
     return run

@@ -18,6 +18,7 @@ import pytest
 import torch
 import yaml
 from fakes import made_config, made_result, write_data
+from in_process import run
 from project import ROOT
 
 from cooperation.bots.building import build
@@ -326,8 +327,7 @@ def test_what_lies_beside_a_report_is_not_taken_for_its_own(reported, monkeypatc
 
 
 def said(monkeypatch, capsys, *words):
-    monkeypatch.setattr("sys.argv", ["cooperation", "provenance", *map(str, words)])
-    main()
+    run(monkeypatch, "provenance", *words)
     return capsys.readouterr().out
 
 

@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 import yaml
+from in_process import run
 from project import ROOT
 from small_files import album, dialog, document, jpeg, picture, write_json
 
@@ -165,11 +166,6 @@ def test_a_file_without_declaration_is_a_bug_that_is_named(tmp_path, monkeypatch
 
 
 # Several files of a split
-
-
-def run(monkeypatch, *words):
-    monkeypatch.setattr(sys, "argv", ["cooperation", *map(str, words)])
-    main()
 
 
 def test_dialogs_of_several_files_are_one_split(tmp_path, monkeypatch):

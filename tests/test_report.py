@@ -19,6 +19,7 @@ from fakes import (
     write_data,
     write_results,
 )
+from in_process import run
 from test_page import Page
 
 from cooperation.cli import main
@@ -50,8 +51,7 @@ def names(folder):
 
 
 def report(monkeypatch, folder, **changes):
-    monkeypatch.setattr("sys.argv", ["cooperation", *words(folder, **changes)])
-    main()
+    run(monkeypatch, *words(folder, **changes))
 
 
 def refused(monkeypatch, capsys, folder):

@@ -11,7 +11,7 @@ from test_vgg import Tiny
 
 from cooperation.data.store import Dialogs, Features, write_dialogs, write_features
 from cooperation.evaluation.results import read_result
-from cooperation.game.messages import Messages
+from cooperation.game.messages import clean
 from cooperation.game.vocabulary import Vocabulary
 from cooperation.io.writing import written_whole
 
@@ -27,7 +27,7 @@ def data(tmp_path_factory):
     def messages(*shape):
         lengths = generator.integers(1, 4, size=shape).astype(np.int32)
         tokens = generator.integers(1, 11, size=(*shape, 3))
-        return Messages(np.where(np.arange(3) < lengths[..., None], tokens, 0).astype(np.int32), lengths)
+        return clean(tokens, lengths)
 
     splits, features = {}, {}
     for split, first, count in (("train", 0, 48), ("val", 100, 30)):

@@ -17,7 +17,7 @@ from cooperation.bots.training_data import training_data
 from cooperation.config.training import Sizes, Training
 from cooperation.data.store import Dialogs
 from cooperation.game.facts import FORMATS
-from cooperation.game.messages import Messages
+from cooperation.game.messages import clean
 from cooperation.game.vocabulary import Vocabulary
 from cooperation.io.files import InputError
 
@@ -35,7 +35,7 @@ def made_up():
     def messages(*shape):
         lengths = generator.integers(1, 4, size=shape).astype(np.int32)
         tokens = generator.integers(1, 11, size=(*shape, 3))
-        return Messages(np.where(np.arange(3) < lengths[..., None], tokens, 0).astype(np.int32), lengths)
+        return clean(tokens, lengths)
 
     dialogs = Dialogs(IDS, messages(COUNT), messages(COUNT, 10), messages(COUNT, 10))
     images = generator.normal(size=(COUNT, 5)).astype(np.float32)

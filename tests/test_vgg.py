@@ -5,12 +5,12 @@ import h5py
 import numpy as np
 import pytest
 import torch
+from in_process import run
 from PIL import Image
 from small_files import album, jpeg, picture
 from torch import nn
 from torchvision.models import VGG16_Weights, vgg16
 
-from cooperation.cli import main
 from cooperation.config.preparation import Extraction
 from cooperation.data import vgg
 from cooperation.data.archives import find_pictures
@@ -52,11 +52,6 @@ def pictures(tmp_path):
 def features(path, network, settings):
     """Features of all pictures of an archive, in the order of their ids."""
     return np.concatenate(list(extract(list(find_pictures([path]).values()), network, settings)))
-
-
-def run(monkeypatch, *words):
-    monkeypatch.setattr("sys.argv", ["cooperation", *map(str, words)])
-    main()
 
 
 def test_features_are_those_of_torchvision_called_directly(tmp_path, monkeypatch):

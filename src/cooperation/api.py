@@ -33,7 +33,8 @@ from cooperation.data.agreements import check_together
 from cooperation.data.archives import find_pictures
 from cooperation.data.identities import identity_of_dialogs, identity_of_features, identity_of_pictures
 from cooperation.data.pictures import decode
-from cooperation.data.store import Ids, read_dialogs, read_features, read_vocabulary
+from cooperation.data.store import Dialogs, Ids, read_dialogs, read_features, read_vocabulary
+from cooperation.game.vocabulary import Vocabulary
 from cooperation.io.files import InputError
 
 if TYPE_CHECKING:
@@ -166,7 +167,12 @@ def recorded(
     people, vocabulary = read_dialogs(dialogs, split), read_vocabulary(dialogs)
     pool = Pool.of(dialogs, people.image_ids, [Path(path) for path in pictures], features, split)
     for number, image in enumerate(people.image_ids.tolist()):
-        [caption] = people.captions[number : number + 1].lists()
-        turns = zip(people.questions[number].lists(), people.answers[number].lists(), strict=True)
-        said = tuple((vocabulary.decode(question), vocabulary.decode(answer)) for question, answer in turns)
-        yield Dialog(vocabulary.decode(caption), said), pool[image]
+        yield as_said(people, number, vocabulary), pool[image]
+
+
+def as_said(people: Dialogs, number: int, vocabulary: Vocabulary) -> Dialog:
+    """One of people's dialogs in words, with all its turns; number: its row."""
+    [caption] = people.captions[number : number + 1].lists()
+    turns = zip(people.questions[number].lists(), people.answers[number].lists(), strict=True)
+    said = tuple((vocabulary.decode(question), vocabulary.decode(answer)) for question, answer in turns)
+    return Dialog(vocabulary.decode(caption), said)

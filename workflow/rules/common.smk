@@ -140,6 +140,11 @@ def seen(inputs):
     return {"pictures": inputs.of_extraction["val"]} if inputs.of_extraction else {}
 
 
+def illustrated(inputs):
+    """The pictures that manual interventions are shown with, where there are any."""
+    return seen(inputs) if experiment.manual_games() else {}
+
+
 def options(model):
     """What bots of a builder's own are made with, as flags."""
     return ["--options", json.dumps(model.options)] if model.options else []
@@ -198,12 +203,6 @@ def shown(name):
         return path
     category, caption = CAPTIONS[kind]
     return report(path, f"../report/{caption}.rst", category, labels={kind: stem})
-
-
-def pictures(wildcards, input):
-    """The pictures as the command reads them, as flags."""
-    paths = [path.removesuffix(".ready") for path in input.pictures]
-    return shlex.join(["--pictures", *paths] if paths else [])
 
 
 def expected(_):

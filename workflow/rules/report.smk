@@ -16,11 +16,7 @@ rule report:
         interventions=sorted({game.file for game in experiment.manual_games()}),
         dialogs=f"data/{DATASET}/dialogs.h5",
         # Manual interventions are shown with their pictures.
-        pictures=[
-            experiment.data.inputs.awaited(file, f"data/{DATASET}/raw")
-            for file in experiment.data.inputs.of_extraction.get("val", ())
-            if experiment.manual_games()
-        ],
+        pictures=awaited(DATASET, illustrated),
         paper=configuration.PAPER,
         code=sources("report"),
     output:
@@ -39,7 +35,7 @@ rule report:
             model: settings_of(conditions)
             for model, conditions in experiment.conditions.items()
         },
-        pictures=pictures,
+        pictures=given(DATASET, illustrated),
     shell:
         "cooperation report --dataset {params.dataset}"
         " --results results/{params.dataset}"

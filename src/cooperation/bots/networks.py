@@ -61,6 +61,11 @@ def walk(lstm: Callable[[Tensor, State], tuple[Tensor, State]], inputs: Tensor, 
     return hidden, cell
 
 
+def last(states: State) -> State:
+    """The state after the last round: two of [L, B, R, H] → two of [L, B, H]."""
+    return states[0][:, :, -1], states[1][:, :, -1]
+
+
 class Bot(nn.Module):
     """What both bots have: embedding, fact encoder, history encoder, and a decoder that starts from its state."""
 

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork, State, Text
+from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork, State, Text, last
 from cooperation.game.facts import Format
 from cooperation.game.messages import Floats, Messages, widened
 from cooperation.game.vocabulary import Vocabulary
@@ -52,18 +52,13 @@ class _Player:
         return Messages(tokens.int().cpu().numpy(), lengths.int().cpu().numpy())
 
 
-def _last(states: State) -> State:
-    """The state after the last round: two of [layers, dialogs, rounds, hidden] → two of [layers, dialogs, hidden]."""
-    return states[0][:, :, -1], states[1][:, :, -1]
-
-
 class QuestionerPlayer(_Player):
     """A trained questioner; its methods are those of `game.protocols.Questioner`."""
 
     network: QuestionerNetwork
 
     def _append(self, fact: Messages) -> None:
-        self.state = _last(self.network.history(self._text(fact), self.state))
+        self.state = last(self.network.history(self._text(fact), self.state))
 
     @_without_gradient
     def begin(self, captions: Messages) -> None:
@@ -101,7 +96,7 @@ class AnswererPlayer(_Player):
     @_without_gradient
     def hear(self, questions: Messages) -> None:
         question = self._text(self.format.question(questions))
-        self.state = _last(self.network.history(self.image, question, self._text(self.fact), self.state))
+        self.state = last(self.network.history(self.image, question, self._text(self.fact), self.state))
 
     @_without_gradient
     def answer(self) -> Messages:

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_, clip_grad_value_
 
-from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork, State
+from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork, State, last
 from cooperation.bots.training_data import TrainingData
 from cooperation.config.training import Training
 from cooperation.game.messages import ROUNDS
@@ -131,4 +131,5 @@ class RoundUpdates:
 
 def _carried(states: State) -> State:
     """The last round's state, without its gradient: two of [L, B, H]."""
-    return states[0][:, :, -1].detach(), states[1][:, :, -1].detach()
+    hidden, cell = last(states)
+    return hidden.detach(), cell.detach()

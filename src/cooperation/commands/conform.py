@@ -4,10 +4,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from cooperation.api import Pool, recorded
+from cooperation.api import Dialog, Pool, as_said
 from cooperation.bots.calls import BotError, Calls, load
 from cooperation.commands.loaded import add_options, options_of
-from cooperation.data.store import read_dialogs
+from cooperation.data.store import read_dialogs, read_vocabulary
 from cooperation.evaluation.conformance import BREACH, conform
 from cooperation.evaluation.made_up_dialogs import made_up
 from cooperation.evaluation.rules import Sample
@@ -55,10 +55,10 @@ def read_sample(arguments: argparse.Namespace) -> Sample:
         return made_up()
     people = read_dialogs(arguments.dialogs, "val")[:DIALOGS]
     pool = Pool.of(arguments.dialogs, people.image_ids, arguments.pictures, arguments.features)
-    said = recorded(arguments.dialogs, arguments.pictures, arguments.features, "val")
-    told = [dialog for (dialog, _), _ in zip(said, range(DIALOGS), strict=False)]
+    vocabulary = read_vocabulary(arguments.dialogs)
+    told = [as_said(people, number, vocabulary) for number in range(len(people))]
     return Sample(
-        tuple(type(dialog)(dialog.caption, dialog.turns[:ROUNDS]) for dialog in told),
+        tuple(Dialog(dialog.caption, dialog.turns[:ROUNDS]) for dialog in told),
         tuple(dialog.turns[ROUNDS][0] for dialog in told),
         tuple(pool[image] for image in people.image_ids.tolist()),
     )

@@ -15,7 +15,7 @@ from cooperation.evaluation.manual_games import play_manual
 from cooperation.evaluation.results import Result, read_ranks, write_result
 from cooperation.evaluation.transcripts import as_text
 from cooperation.game.readings import READINGS
-from cooperation.io.files import InputError
+from cooperation.io.files import InputError, at
 from cooperation.io.provenance import inputs
 from cooperation.io.writing import keep
 
@@ -72,10 +72,8 @@ def run(arguments: argparse.Namespace) -> None:
         for place, manual in manuals.items():
             made_of = _made_of(arguments, place, manual, baseline)
             named = players.named(made_of, reading=reading, condition=names[place], inputs=read)
-            try:
+            with at(place):
                 result = play_manual(games, manual, READINGS[reading], baseline, named)
-            except InputError as error:
-                raise InputError(f"{place}: {error}") from error
             if arguments.out:
                 write_result(arguments.out / reading / f"{names[place]}.h5", result)
             print(as_text(result, players.checkpoint.vocabulary))

@@ -4,6 +4,7 @@ import argparse
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from cooperation.evaluation.playing import Games, as_result
 from cooperation.evaluation.results import write_result
 from cooperation.game.match import Game
 from cooperation.game.readings import READINGS
-from cooperation.io.files import InputError
+from cooperation.io.files import InputError, at
 from cooperation.io.plain_yaml import read_yaml
 from cooperation.io.provenance import inputs
 from cooperation.io.settings import add_flags, from_flags, known
@@ -96,6 +97,11 @@ class Plan:
     baseline: Path
     players: Players | TextPlayers
 
+    @cached_property
+    def _of_baseline(self) -> dict[str, str]:
+        """The hash of the baseline's file, once that is there."""
+        return inputs(baseline=self.baseline)
+
     def play(self, games: Games) -> Iterator[tuple[str, Game]]:
         """Yield name and game of each condition; late starts branch off from the baseline where that is played here."""
         reading, rest = READINGS[self.reading], dict(self.conditions)
@@ -117,7 +123,7 @@ class Plan:
     def write(self, name: str, game: Game) -> None:
         """Write a condition's result."""
         condition = self.conditions[name]
-        needed = inputs(baseline=self.baseline) if condition.needs_baseline else {}
+        needed = self._of_baseline if condition.needs_baseline else {}
         read = json.dumps(self.players.inputs | needed)
         attributes = self.players.named(reading=self.reading, condition=name, inputs=read)
         result = as_result(game, self.players.dialogs, condition, attributes)
@@ -130,11 +136,9 @@ def _plan(
     """What is played under a reading; raises `InputError` where the baseline is missing, or not needed."""
     played = {name: one for name, one in conditions.items() if played_under(one, reading, arguments.reading)}
     for name, condition in played.items():
-        try:
+        with at(f"condition {name}"):
             condition.check_reading(reading)
             players.check_condition(condition)
-        except InputError as error:
-            raise InputError(f"condition {name}: {error}") from error
     needing = [name for name, condition in played.items() if condition.needs_baseline]
     elsewhere = bool(needing) and BASELINE not in played
     if elsewhere != bool(arguments.baseline):
@@ -151,6 +155,8 @@ def read_chosen(arguments: argparse.Namespace, players: Players | TextPlayers) -
     No words stand for all that the model plays on the data set. Raises `InputError` for what is neither.
     """
     found: dict[str, Condition] = {}
+    own = bool(arguments.condition) and all("=" in word for word in arguments.condition)
+    stated = {} if own else _stated(arguments, players)
     for word in arguments.condition:
         name, equals, settings = word.partition("=")
         if name in found:
@@ -159,11 +165,10 @@ def read_chosen(arguments: argparse.Namespace, players: Players | TextPlayers) -
         if equals:
             found[name] = read_condition(read_yaml(settings, place), place)
         else:
-            stated = _stated(arguments, players)
             known(name, stated, place)
             found[name] = stated[name]
     check_names(found, "--condition")
-    return found or dict(_stated(arguments, players))
+    return found or dict(stated)
 
 
 def _stated(arguments: argparse.Namespace, players: Players | TextPlayers) -> Mapping[str, Condition]:

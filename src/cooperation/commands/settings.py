@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cooperation.config.experiment import Experiment, read
 from cooperation.config.inputs import Inputs
 from cooperation.config.made import check_said, said_by_bots, said_by_dialogs, said_by_features
-from cooperation.io.files import InputError, digest, recorded_digest
+from cooperation.io.files import InputError, at, digest, recorded_digest
 from cooperation.io.hdf5 import read_attributes
 from cooperation.io.plain_yaml import read_yaml_file
 from cooperation.io.settings import mapping
@@ -36,10 +36,8 @@ def read_settings(path: Path, dataset: str | None = None) -> Experiment:
     """
     chosen = {"dataset": dataset} if dataset else {}
     given = mapping(read_yaml_file(path), str(path))
-    try:
+    with at(path):
         return read({**given, **chosen})
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
 
 
 def check_training(checkpoint: "Checkpoint", place: Path, experiment: Experiment, dataset: str, model: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from cooperation.game.interventions import CHANNELS, Kind, kinds, kinds_of, name_of
 from cooperation.game.readings import READINGS, own
 from cooperation.io.files import InputError
-from cooperation.io.settings import at_least, check_bounds, checked, described, known, mapping, setting
+from cooperation.io.settings import at_least, check_bounds, checked, described, flow, known, mapping, setting
 
 BASELINE = "none"
 """Name of the condition in which nothing is perturbed, which gaps are measured against."""
@@ -94,7 +94,7 @@ class Condition:
         """
         usual = Condition().settings
         said = {name: value for name, value in self.settings.items() if usual.get(name) != value}
-        return _flow(said)
+        return flow(said)
 
     def check_reading(self, reading: str) -> None:
         """Raise `InputError` where nobody hears or remembers, under this reading, what is perturbed."""
@@ -178,12 +178,7 @@ def _refuse_old_spelling(given: Mapping[str, Any], place: str) -> None:
         usual = given.get("kind", "noise" if channel == "image" else "replace")
         new = {"channel": channel, "kind": "swap" if given.get("by") == "swap" else usual}
     others = "" if channel not in CHANNELS or "by" in given else f"; other kinds: {', '.join(kinds_of(channel))}"
-    raise InputError(f"{place}: {_flow(given)} is now written {_flow({**new, **rest})}{others}")
-
-
-def _flow(given: Mapping[str, Any]) -> str:
-    """A mapping as YAML writes it in a line."""
-    return "{" + ", ".join(f"{key}: {value}" for key, value in given.items()) + "}"
+    raise InputError(f"{place}: {flow(given)} is now written {flow({**new, **rest})}{others}")
 
 
 def conditions_help() -> str:
@@ -261,38 +256,34 @@ class Playing:
 
 # What a loaded model plays where the settings do not say it: each channel's noise, and the same of another dialog. Not
 # negation, as there are bots that never say yes or no.
-LOADED_CONDITIONS = {
-    BASELINE: Condition(),
-    **{
-        name: read_condition(given, name)
-        for name, given in {
-            "human": {"script": "dialog"},
-            "image-from1": {"channel": "image", "kind": "noise"},
-            "caption-p1": {"channel": "caption", "kind": "replace"},
-            "question-from1-p1": {"channel": "question", "kind": "replace"},
-            "answer-from1-p1": {"channel": "answer", "kind": "replace"},
-            "image-swap": {"channel": "image", "kind": "swap"},
-            "caption-swap": {"channel": "caption", "kind": "swap"},
-            "question-swap": {"channel": "question", "kind": "swap"},
-            "answer-swap": {"channel": "answer", "kind": "swap"},
-        }.items()
+LOADED_CONDITIONS = read_conditions(
+    {
+        BASELINE: {},
+        "human": {"script": "dialog"},
+        "image-from1": {"channel": "image", "kind": "noise"},
+        "caption-p1": {"channel": "caption", "kind": "replace"},
+        "question-from1-p1": {"channel": "question", "kind": "replace"},
+        "answer-from1-p1": {"channel": "answer", "kind": "replace"},
+        "image-swap": {"channel": "image", "kind": "swap"},
+        "caption-swap": {"channel": "caption", "kind": "swap"},
+        "question-swap": {"channel": "question", "kind": "swap"},
+        "answer-swap": {"channel": "answer", "kind": "swap"},
     },
-}
+    "loaded",
+)
 
 # What the scripted bots play, whose outcome is known. All their questions are the same, so a swap would change none.
-ORACLE_CONDITIONS = {
-    BASELINE: Condition(),
-    **{
-        name: read_condition(given, name)
-        for name, given in {
-            "image": {"channel": "image", "kind": "noise"},
-            "caption": {"channel": "caption", "kind": "replace"},
-            "question": {"channel": "question", "kind": "replace"},
-            "answer": {"channel": "answer", "kind": "replace"},
-            "negation": {"channel": "answer", "kind": "negate"},
-            "image-swap": {"channel": "image", "kind": "swap"},
-            "caption-swap": {"channel": "caption", "kind": "swap"},
-            "answer-swap": {"channel": "answer", "kind": "swap"},
-        }.items()
+ORACLE_CONDITIONS = read_conditions(
+    {
+        BASELINE: {},
+        "image": {"channel": "image", "kind": "noise"},
+        "caption": {"channel": "caption", "kind": "replace"},
+        "question": {"channel": "question", "kind": "replace"},
+        "answer": {"channel": "answer", "kind": "replace"},
+        "negation": {"channel": "answer", "kind": "negate"},
+        "image-swap": {"channel": "image", "kind": "swap"},
+        "caption-swap": {"channel": "caption", "kind": "swap"},
+        "answer-swap": {"channel": "answer", "kind": "swap"},
     },
-}
+    "scripted",
+)

@@ -10,7 +10,7 @@ from cooperation.config.datasets import Dataset, read_one
 from cooperation.config.inputs import check_present
 from cooperation.config.training import LoadedModel, Model, Training, read_model
 from cooperation.game.readings import READINGS
-from cooperation.io.files import InputError
+from cooperation.io.files import InputError, at
 from cooperation.io.settings import check_seed, known, mapping, names_in, typed
 
 Conditions = Mapping[str, Mapping[str, Condition]]
@@ -271,10 +271,8 @@ def _models(given: Any) -> Mapping[str, Model | LoadedModel]:
 def _check_loaded(conditions: Mapping[str, Condition], place: str) -> None:
     """Raise `InputError` for a condition that bots of a builder's own can't play."""
     for name, condition in conditions.items():
-        try:
+        with at(f"{place}.{name}"):
             condition.check_text()
-        except InputError as error:
-            raise InputError(f"{place}.{name}: {error}") from error
 
 
 def _conditions(given: Any, models: Iterable[str], readings: tuple[str, ...], above: str) -> Conditions:
@@ -285,10 +283,8 @@ def _conditions(given: Any, models: Iterable[str], readings: tuple[str, ...], ab
         for name, condition in found[model].items():
             for reading in readings:
                 if played_under(condition, reading, readings):
-                    try:
+                    with at(f"{above}.{model}.{name}"):
                         condition.check_reading(reading)
-                    except InputError as error:
-                        raise InputError(f"{above}.{model}.{name}: {error}") from error
     return found
 
 

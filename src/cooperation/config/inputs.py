@@ -13,7 +13,7 @@ from cooperation.config.conditions import check_name
 from cooperation.config.preparation import Download, Extraction
 from cooperation.config.sources import SPLITS, Source, picture_role
 from cooperation.io.files import InputError
-from cooperation.io.settings import flag, known, mapping, names_in
+from cooperation.io.settings import flag, flow, known, mapping, names_in
 
 
 @dataclass(frozen=True)
@@ -133,16 +133,12 @@ def _check_old_spellings(given: Mapping[str, Any], source: Source, place: str) -
     for name in pictures:
         if name in settings:
             raise InputError(
-                f"{place}.pictures.{name}: is now {place}.extraction.{name}; write `extraction: {_written(pictures)}`"
+                f"{place}.pictures.{name}: is now {place}.extraction.{name}; write `extraction: {flow(pictures)}`"
             )
     files = mapping(given.get("files", {}), f"{place}.files")
     for name in files:
         if name in source.files and name not in given.get("downloads", {}):
-            raise InputError(f"{place}.files.{name}: is now {place}.dialogs.{name}; write `dialogs: {_written(files)}`")
-
-
-def _written(given: Mapping[str, Any]) -> str:
-    return "{" + ", ".join(f"{key}: {value}" for key, value in given.items()) + "}"
+            raise InputError(f"{place}.files.{name}: is now {place}.dialogs.{name}; write `dialogs: {flow(files)}`")
 
 
 def _files(
@@ -171,7 +167,7 @@ def _roles_in(section: str, source: Source) -> list[str]:
 
 
 def _missing(section: str, name: str, source: Source, place: str, names: tuple[str, ...]) -> str:
-    spelling = _written(dict.fromkeys(_roles_in(section, source), "FILE"))
+    spelling = flow(dict.fromkeys(_roles_in(section, source), "FILE"))
     choices = f" or one of {', '.join(names)}" if names else ""
     return f"{place}.{section}: {name!r} is missing; write `{section}: {spelling}`, where a FILE is a path{choices}"
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from cooperation.data.archives import MADE_UP, made_up
-from cooperation.data.store import FIRST_ROW, MADE_BY, feature_splits
-from cooperation.io.hdf5 import opened, read_attributes, read_sums, shape_of
+from cooperation.data.store import FIRST_ROW, MADE_BY, splits_of_features
+from cooperation.io.hdf5 import Verified, opened, read_attributes, shape_of
 from cooperation.io.identity import Identity, named
 
 
@@ -15,8 +15,9 @@ def identity_of_dialogs(path: Path) -> Identity:
 
     A split's dialogs are its arrays and what was counted in its texts. Raises `InputError` as `opened`.
     """
-    sums, attributes = read_sums(path), read_attributes(path)
     with opened(path) as file:
+        verified = Verified(file)
+        sums, attributes = verified.sums, verified.attributes
         words = shape_of(file, "words")[0]
         made_of = {"vocabulary": named(f"{words:,} words", sums["words"])}
         for split in FIRST_ROW:
@@ -34,14 +35,15 @@ def identity_of_features(path: Path) -> Identity:
     Features that were standardised follow from the train images, too. It also says how the pictures were made up, if
     they were. Raises `InputError` as `opened`.
     """
-    sums, attributes = read_sums(path), read_attributes(path)
-    how: dict[str, str | None] = {name: str(attributes.get(name)) for name in (*MADE_BY, "normalisation", "length")}
-    if how["normalisation"] == "standardise":
-        how["train images"] = sums.get("images_train")
-    text = f"{how['preprocessing']}, {how['normalisation']}, length {how['length']}"
-    made_of = {"features": named(text, how)}
     with opened(path) as file:
-        for split in feature_splits(path):
+        verified = Verified(file)
+        sums, attributes = verified.sums, verified.attributes
+        how: dict[str, str | None] = {name: str(attributes.get(name)) for name in (*MADE_BY, "normalisation", "length")}
+        if how["normalisation"] == "standardise":
+            how["train images"] = sums.get("images_train")
+        text = f"{how['preprocessing']}, {how['normalisation']}, length {how['length']}"
+        made_of = {"features": named(text, how)}
+        for split in splits_of_features(file):
             count = shape_of(file, f"images_{split}")[0]
             made_of[f"{split} images"] = named(f"{count:,} images", sums[f"images_{split}"], sums[f"image_id_{split}"])
     return Identity(path, made_of | _made_up(attributes))

@@ -183,10 +183,15 @@ class FeatureParts:
 def feature_splits(path: Path) -> list[str]:
     """The splits whose features are in a file. Raises `InputError` where it has none."""
     with opened(path) as file:
-        found = [split for split in FIRST_ROW if f"images_{split}" in file]
-        if not found:
-            raise ValueError(f"it has no images_{' or images_'.join(FIRST_ROW)}")
-        return found
+        return splits_of_features(file)
+
+
+def splits_of_features(file: h5py.File) -> list[str]:
+    """The splits whose features are in an open file. Raises `ValueError` where it has none."""
+    found = [split for split in FIRST_ROW if f"images_{split}" in file]
+    if not found:
+        raise ValueError(f"it has no images_{' or images_'.join(FIRST_ROW)}")
+    return found
 
 
 def _check_split(file: h5py.File, split: str, path: Path) -> None:

@@ -11,7 +11,7 @@ from cooperation.data.store import Dialogs
 from cooperation.evaluation.manual import Manual, fitting_dialogs
 from cooperation.evaluation.playing import Games, changed
 from cooperation.evaluation.results import Result
-from cooperation.game.match import Batch, Game, Match, Perturbation, Script, join_games
+from cooperation.game.match import Game, Perturbation, Script, join_games
 from cooperation.game.messages import Messages, concatenate
 from cooperation.game.place import Context
 from cooperation.game.readings import Reading
@@ -49,15 +49,8 @@ def play_manual(
 
 def _play(games: Games, row: int, perturbation: Perturbation, reading: Reading) -> Game:
     """The game of one dialog."""
-    rows = np.array([row])
-    return Match(
-        *games.bots.players(reading.facts[games.bots.facts]),
-        Batch(games.dialogs.image_ids[rows], games.dialogs.captions[rows], games.images[rows]),
-        Script.silent(1),
-        perturbation,
-        Context(games.seed, games.vocabulary),
-        lambda guesses: games.ranker.rank(guesses, rows),
-    ).finish()
+    facts, context = reading.facts[games.bots.facts], Context(games.seed, games.vocabulary)
+    return games.match(np.array([row]), facts, Script.silent(1), perturbation, context).finish()
 
 
 def _perturbed(game: Game, caption: Messages) -> npt.NDArray[np.int64]:

@@ -76,15 +76,13 @@ class Games:
     def _matches(self, facts: str, script: Script, perturbation: Perturbation, context: Context) -> Iterator[Match]:
         for start in tqdm(range(0, len(self.dialogs), self.batch), unit="batch", disable=None):
             rows = np.arange(start, min(start + self.batch, len(self.dialogs)))
-            batch = Batch(self.dialogs.image_ids[rows], self.dialogs.captions[rows], self.images[rows])
-            yield Match(
-                *self.bots.players(facts),
-                batch,
-                script[rows],
-                perturbation,
-                context,
-                lambda guesses, rows=rows: self.ranker.rank(guesses, rows),  # type: ignore[misc]
-            )
+            yield self.match(rows, facts, script[rows], perturbation, context)
+
+    def match(self, rows: Rows, facts: str, script: Script, perturbation: Perturbation, context: Context) -> Match:
+        """The match of some dialogs [rows]; facts: their format; script: of these dialogs."""
+        batch = Batch(self.dialogs.image_ids[rows], self.dialogs.captions[rows], self.images[rows])
+        players = self.bots.players(facts)
+        return Match(*players, batch, script, perturbation, context, lambda guesses: self.ranker.rank(guesses, rows))
 
     def _others(self, condition: Condition, script: Script, baseline: Result | None) -> OtherDialogs | None:
         """Other dialogs, where the condition uses them: as people said them, or bots in the baseline."""

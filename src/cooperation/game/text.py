@@ -59,7 +59,7 @@ class TextVocabulary(Vocabulary):
         """Each text as ids with EOS behind it: [texts, length]."""
         words = [text.split() for text in texts]
         self.encode([word for said in words for word in said])
-        return Messages.of([[*self.encode(said), self.eos] for said in words])
+        return Messages.of([[*(self.ids[word] for word in said), self.eos] for said in words])
 
     def texts(self, messages: Messages) -> list[str]:
         """The texts of messages [messages, length]."""
@@ -72,12 +72,11 @@ class TextVocabulary(Vocabulary):
 
     def negated(self, tokens: Ints) -> Ints:
         """Yes for no and no for yes in tokens [..., length], in the same casing, whatever punctuation is around it."""
-        opposite = {}
-        for number in np.unique(tokens).tolist():
-            if 1 <= number <= len(self.words) and YES_NO.search(self.words[number - 1]):
-                [opposite[number]] = self.encode([YES_NO.sub(_opposite, self.words[number - 1])])
+        words = ((number, self.words[number - 1]) for number in np.unique(tokens[tokens > 0]).tolist())
+        opposite = {number: YES_NO.sub(_opposite, word) for number, word in words if YES_NO.search(word)}
+        becomes = self.encode(list(opposite.values()))
         for_each = np.arange(self.size, dtype=np.int32)
-        for_each[list(opposite)] = list(opposite.values())
+        for_each[list(opposite)] = becomes
         negated: Ints = for_each[tokens]
         return negated
 

@@ -60,6 +60,15 @@ def file_errors(path: Path | str) -> Iterator[None]:
 
 
 @contextmanager
+def at(place: Path | str) -> Iterator[None]:
+    """Put the place of a mistake, such as a file or a key, in front of what an `InputError` says."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from error
+
+
+@contextmanager
 def parse_errors(path: Path | str, what: str, remedy: str, raised: Errors = DAMAGE) -> Iterator[None]:
     """Turn what libraries raise for a damaged file into an `InputError`: the path, what is wrong (and why); the remedy.
 

@@ -279,18 +279,6 @@ def _plain(value: Any) -> Any:
     return value.decode() if isinstance(value, bytes) else value
 
 
-def read_sums(path: Path) -> dict[str, str]:
-    """Checksums of a file's arrays, by name, as they were written: the content's identity, known without reading it.
-
-    Raises `InputError` for a file without checksums, which is not one of ours.
-    """
-    with opened(path) as file:
-        if SUMS not in file.attrs:
-            raise ValueError("it has no checksums")
-        sums: dict[str, str] = json.loads(str(_plain(file.attrs[SUMS])))
-        return {name: total for name, total in sums.items() if name}
-
-
 def read_attributes(path: Path) -> dict[str, Any]:
     """All attributes of a file of this program. Raises `InputError` where it is missing, damaged or foreign."""
     with opened(path) as file:

@@ -8,7 +8,7 @@ from dataclasses import field, fields
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from cooperation.io.files import InputError
+from cooperation.io.files import InputError, at
 
 Settings = TypeVar("Settings")
 Value = TypeVar("Value")
@@ -100,6 +100,11 @@ def in_words(name: str, settings: Any) -> str:
     return f"{name}: " + ", ".join(f"{entry.name} {getattr(settings, entry.name)}" for entry in fields(settings))
 
 
+def flow(given: Mapping[str, Any]) -> str:
+    """A mapping as YAML writes it in a line."""
+    return "{" + ", ".join(f"{key}: {value}" for key, value in given.items()) + "}"
+
+
 def checked(kind: type[Settings], given: Any, place: str, fixed: Mapping[str, Any] = MappingProxyType({})) -> Settings:
     """Build a settings dataclass from a mapping of a config file.
 
@@ -119,10 +124,8 @@ def checked(kind: type[Settings], given: Any, place: str, fixed: Mapping[str, An
             raise InputError(f"{place}.{key}: {value!r} is not {NAMES[wanted]}; the default is {default!r}")
         if entries[key].metadata.get("choices"):
             known(value, entries[key].metadata["choices"], f"{place}.{key}")
-    try:
+    with at(place):
         return kind(**values, **fixed)
-    except InputError as error:
-        raise InputError(f"{place}: {error}") from error
 
 
 def typed(given: Any) -> Any:

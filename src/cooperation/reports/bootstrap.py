@@ -116,6 +116,12 @@ def interval(draws: Doubles) -> Doubles:
     return np.percentile(draws, LEVEL, axis=0)
 
 
+def estimated(drawn: Doubles) -> tuple[float, float, float]:
+    """A plain value and its percentile interval, low and high; drawn: [1 + resamples], [1] has none (NaN)."""
+    low, high = interval(drawn[1:]) if len(drawn) > 1 else (np.nan, np.nan)
+    return float(drawn[0]), float(low), float(high)
+
+
 def simultaneous_margins(plain: Doubles, draws: Doubles) -> Doubles:
     """Half widths of simultaneous 95 % intervals: plain [n] and resampled [resamples, n] statistics → [n].
 

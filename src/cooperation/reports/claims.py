@@ -10,6 +10,7 @@ import pandas as pd
 
 from cooperation.config.conditions import Condition
 from cooperation.config.interventions import Interventions
+from cooperation.config.sources import SPLITS
 from cooperation.evaluation.results import Result
 from cooperation.evaluation.transcripts import places
 from cooperation.game.interventions import CHANNELS
@@ -199,9 +200,7 @@ def dialog_evidence(counts: Mapping[str, Any]) -> dict[str, Doubles]:
     are, not what they are a sample of: so a value and its equal, without an interval.
     """
     shares = {
-        f"{split}-{name}": counts.get(f"{split}_{name}_yes_no")
-        for split in ("train", "val")
-        for name in ("exactly", "beginning")
+        f"{split}-{name}": counts.get(f"{split}_{name}_yes_no") for split in SPLITS for name in ("exactly", "beginning")
     }
     return {name: np.full((2, 1), 100.0 * share) for name, share in shares.items() if share is not None}
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 
+from cooperation.config.sources import SPLITS
 from cooperation.game.messages import ROUNDS
 from cooperation.reports.table import Block, Cell, Column, Table
 
-SPLITS = ("train", "val")
 VALUES = {
     "train": "Train",
     "val": "Validation",

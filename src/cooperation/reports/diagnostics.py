@@ -13,7 +13,7 @@ from cooperation.evaluation.results import read_result
 from cooperation.game.interventions import CHANNELS
 from cooperation.game.readings import READINGS
 from cooperation.reports import talk
-from cooperation.reports.bootstrap import Doubles, interval
+from cooperation.reports.bootstrap import Doubles, estimated
 from cooperation.reports.findings import findings
 from cooperation.reports.paper import reading_heading
 from cooperation.reports.scores import Scores
@@ -134,11 +134,10 @@ def _block(name: str, model: str, reading: str, cells: pd.DataFrame) -> Block:
 def _line(place: tuple[str, str, str, str, str], drawn: Doubles) -> Line:
     """A line of `diagnose`: model, table, reading, row and column, the plain value and its interval.
 
-    drawn: [1 + resamples], the plain value first; [1] has no interval.
+    drawn: as `estimated` takes it.
     """
-    low, high = interval(drawn[1:]) if len(drawn) > 1 else (np.nan, np.nan)
-    names = dict(zip(("model", "table", "reading", "row", "column"), place, strict=True))
-    return names | {"value": float(drawn[0]), "low": float(low), "high": float(high)}
+    names = ("model", "table", "reading", "row", "column", "value", "low", "high")
+    return dict(zip(names, (*place, *estimated(drawn)), strict=True))
 
 
 def _last_gap(resampled: Resampled, model: str, reading: str, condition: Condition) -> Doubles | None:

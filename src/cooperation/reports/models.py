@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from cooperation.config.training import in_effect
-from cooperation.reports.bootstrap import Doubles, interval
+from cooperation.reports.bootstrap import Doubles, estimated
 from cooperation.reports.diagnostics import NOISE, TALKS
 from cooperation.reports.paper import reading_heading
 from cooperation.reports.statistics import Resampled
@@ -66,10 +66,9 @@ def _lines(resampled: Resampled, model: str, reading: str) -> Iterator[dict[str,
 
 
 def _line(quantity: str, row: str, after: int, drawn: Doubles) -> dict[str, Any]:
-    """drawn: [1 + resamples], the plain value first."""
-    low, high = interval(drawn[1:])
-    place = {"quantity": quantity, "row": row, "round": after}
-    return place | {"value": float(drawn[0]), "low": float(low), "high": float(high)}
+    """drawn: as `estimated` takes it."""
+    names = ("quantity", "row", "round", "value", "low", "high")
+    return dict(zip(names, (quantity, row, after, *estimated(drawn)), strict=True))
 
 
 def models_table(models: pd.DataFrame, size: str) -> Table:

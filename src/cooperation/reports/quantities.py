@@ -8,7 +8,7 @@ import numpy as np
 
 from cooperation.game.messages import ROUNDS
 from cooperation.io.files import InputError
-from cooperation.reports.bootstrap import Doubles, interval, simultaneous_margins
+from cooperation.reports.bootstrap import Doubles, estimated, simultaneous_margins
 
 
 def _within_rounds(mpr: Doubles) -> Doubles:
@@ -98,9 +98,7 @@ def estimate(quantity: str, drawn: Doubles) -> tuple[float, float, float]:
     bounds; so does the estimate.
     """
     if quantity in QUANTITIES:
-        values = QUANTITIES[quantity](drawn)
-        low, high = interval(values[1:])
-        return float(values[0]), float(low), float(high)
+        return estimated(QUANTITIES[quantity](drawn))
     differences = DIFFERENCES[quantity](drawn)
     plain = differences[0]
     margin = simultaneous_margins(plain, differences[1:])

@@ -7,6 +7,7 @@ from types import MappingProxyType
 import numpy as np
 
 from cooperation.config.preparation import World
+from cooperation.config.sources import SPLITS
 
 Scene = Mapping[str, str]
 """Attribute → value, see `ATTRIBUTES`."""
@@ -25,7 +26,6 @@ ATTRIBUTES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "frame": ("no", "yes"),
     }
 )
-SPLITS = ("train", "val")
 
 
 def generator(world: World, split: str, purpose: str) -> np.random.Generator:

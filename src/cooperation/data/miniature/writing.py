@@ -11,11 +11,12 @@ import numpy.typing as npt
 from tqdm import tqdm
 
 from cooperation.config.preparation import World
+from cooperation.config.sources import SPLITS
 from cooperation.data.archives import comment_of
 from cooperation.data.miniature.language import Exchange, order_topics, write_caption, write_dialog
 from cooperation.data.miniature.pictures import draw_picture
 from cooperation.data.miniature.topics import TOPICS
-from cooperation.data.miniature.world import ATTRIBUTES, SPLITS, Scene, draw_ground_truth, generator
+from cooperation.data.miniature.world import ATTRIBUTES, Scene, draw_ground_truth, generator
 from cooperation.io.settings import in_words
 from cooperation.io.writing import written_whole
 

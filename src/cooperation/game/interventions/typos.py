@@ -29,9 +29,9 @@ class Typos(Kind):
         hit = (place.uniform("whether", messages.width) < self.p) & messages.real & words.is_word[messages.tokens]
         where = place.uniform("letter", messages.width)
         tokens = messages.tokens.copy()
-        for spot in zip(*hit.nonzero(), strict=True):
-            word = words.words[tokens[spot] - 1]
-            [tokens[spot]] = words.encode([misspelt(word, where[spot])])
+        # All at once: a vocabulary that grows is built anew for new words. One without UNK may have none to encode.
+        if spots := list(zip(*hit.nonzero(), strict=True)):
+            tokens[hit] = words.encode([misspelt(words.words[tokens[spot] - 1], where[spot]) for spot in spots])
         return messages.replaced(hit, tokens)
 
 
