@@ -6,6 +6,7 @@ import torch
 from small_bots import CPU, FEATURES, KINDS, SIZES, VOCABULARY, batch_of, bots, data_of, made_up, messages, players
 
 from cooperation.bots.building import build_untrained
+from cooperation.bots.fast import networks as fast_networks
 from cooperation.bots.networks import Text
 from cooperation.bots.training import Trainer
 from cooperation.bots.updates import mixed_precision, teacher_forced
@@ -50,8 +51,9 @@ def test_a_message_with_pad_in_it_is_read_alike_alone_and_in_a_batch(kind):
     assert (together[0] - together[1]).abs().max() > 1e-3
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_bfloat16_learns_nearly_the_same(kind):
+@pytest.mark.parametrize(("kind", "as_on_a_gpu"), [*((kind, False) for kind in KINDS), ("fast", True)])
+def test_bfloat16_learns_nearly_the_same(kind, as_on_a_gpu, monkeypatch):
+    monkeypatch.setattr(fast_networks, "_stock_is_faster", lambda _: as_on_a_gpu)
     dialogs, images = made_up(16)
     batch = batch_of(dialogs, images)
     losses, gradients = {}, {}

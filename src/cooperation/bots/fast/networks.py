@@ -1,7 +1,7 @@
 """The same two networks, faster: the weights and results of `networks`, by other ways of computing.
 
 Each method here says what it replaces and why that is faster; results differ by rounding only. On a GPU messages are
-encoded and decoded by the plain networks, that is by the stock LSTM, which is cuDNN's there.
+encoded and decoded by the stock LSTM, which is cuDNN's there (`stock`).
 """
 
 import torch
@@ -17,6 +17,7 @@ from cooperation.bots.fast.recurrent import (
     walk_rounds,
     word_gates,
 )
+from cooperation.bots.fast.stock import decode_whole, encode_whole
 from cooperation.bots.networks import AnswererNetwork, Bot, QuestionerNetwork, State, Text
 
 
@@ -31,13 +32,13 @@ class _FastBot(Bot):
     def last_hidden(self, lstm: nn.LSTM, tokens: Tensor, lengths: Tensor) -> Tensor:
         """As in `Bot`: [N, length], [N] → [N, H]. Messages with a common prefix share its steps."""
         if _stock_is_faster(tokens):
-            return super().last_hidden(lstm, tokens, lengths)
+            return encode_whole(lstm, self.embedding, tokens, lengths)
         return encode_prefix_tree(lstm, self.embedding, tokens, lengths)
 
     def decode(self, words: PackedSequence, state: State) -> Tensor:
         """As in `Bot`: data [T], two of [L, N, H] → [T, H]. One product for all weight gradients; see `Layer`."""
         if _stock_is_faster(words.data):
-            return super().decode(words, state)
+            return decode_whole(self.decoder, self.embedding, words, state)
         return decode_packed(self.decoder, self.embedding, words, state)
 
     def speak(self, state: State, start: int, eos: int, limit: int) -> tuple[Tensor, Tensor]:

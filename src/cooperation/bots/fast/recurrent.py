@@ -53,15 +53,15 @@ def run(lstm: nn.LSTM, gates: Tensor, state: State, steps: Sequence[Step]) -> li
     for layer, (hidden, cell) in enumerate(zip(*state, strict=True)):
         if layer:
             gates = input_gates(lstm, layer, states[-1][0])
-        recurrence = layer_weights(lstm, layer)[1].to(_product_type(gates))
+        recurrence = layer_weights(lstm, layer)[1].to(product_type(gates))
         states.append(Layer.apply(gates.to(hidden.dtype), recurrence, hidden, cell, steps))
     return states
 
 
-def _product_type(gates: Tensor) -> torch.dtype:
-    """What matrix products are computed in: under autocast, its type."""
-    kind = gates.device.type
-    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else gates.dtype
+def product_type(tensor: Tensor) -> torch.dtype:
+    """What a tensor's matrix products are computed in: under autocast, its type."""
+    kind = tensor.device.type
+    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else tensor.dtype
 
 
 class PrefixTree(NamedTuple):
