@@ -6,7 +6,6 @@ that large matrix products (GEMM) reached meanwhile.
 
 import ctypes
 import os
-import platform
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -15,6 +14,8 @@ from pathlib import Path
 from statistics import median
 
 import torch
+
+from cooperation.io.products import processor
 
 Run = Callable[[], object]
 FORGET_PEAK = Path("/proc/self/clear_refs")
@@ -85,8 +86,5 @@ def seconds_and_memory(run: Run) -> tuple[float, int]:
 
 def machine() -> str:
     """What all rates depend on."""
-    info = Path("/proc/cpuinfo")
-    found = re.search(r"model name\s*: (.*)", info.read_text()) if info.exists() else None
     threads = f"{torch.get_num_threads()} threads" if torch.get_num_threads() > 1 else "one thread"
-    processor = found[1] if found else platform.processor()
-    return f"{processor}, {os.cpu_count()} cores, {threads}, torch {torch.__version__}"
+    return f"{processor()}, {os.cpu_count()} cores, {threads}, torch {torch.__version__}"

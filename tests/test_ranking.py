@@ -9,6 +9,16 @@ from hypothesis import strategies as st
 from cooperation.evaluation import ranking
 from cooperation.evaluation.ranking import Ranker, plain_ranks
 from cooperation.io.files import InputError
+from cooperation.io.products import SWITCHES
+
+
+@pytest.fixture(params=SWITCHES, autouse=True, scope="module")
+def library(request):
+    """Either library may multiply."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision(SWITCHES[request.param])
+    yield
+    torch.set_float32_matmul_precision(before)
 
 
 def unit(generator, *shape):

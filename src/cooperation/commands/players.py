@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from cooperation.bots.building import layers
 from cooperation.bots.checkpoint import Checkpoint, load_checkpoint
 from cooperation.bots.pair import TrainedBots
 from cooperation.commands.settings import check_dialogs, check_features, check_training, read_settings
@@ -26,6 +27,7 @@ from cooperation.game.readings import READINGS
 from cooperation.io.devices import device, name_of
 from cooperation.io.files import InputError
 from cooperation.io.identity import ATTRIBUTE, Identity, differences
+from cooperation.io.products import use_faster_products
 from cooperation.io.provenance import inputs, software
 from cooperation.io.settings import check_seed
 
@@ -130,6 +132,7 @@ def read_players(arguments: argparse.Namespace) -> Players:
     """
     check_seed(arguments.seed, "--seed")
     checkpoint = load_checkpoint(arguments.checkpoint, device())
+    use_faster_products(layers(checkpoint.vocabulary.size, checkpoint.sizes))
     if arguments.training_seed not in (None, checkpoint.training["seed"]):
         raise InputError(
             f"{arguments.checkpoint}: trained with seed {checkpoint.training['seed']}, not {arguments.training_seed}; "

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from cooperation.bots.building import build_untrained
+from cooperation.bots.building import build_untrained, layers
 from cooperation.bots.checkpoint import TRAINING_FORMAT, Checkpoint, save_checkpoint
 from cooperation.bots.training import AnotherTrainingError, ProgressFile, Trainer
 from cooperation.bots.training_data import training_data
@@ -18,6 +18,7 @@ from cooperation.data.identities import identity_of_dialogs, identity_of_feature
 from cooperation.data.store import read_dialogs, read_features, read_vocabulary
 from cooperation.game.facts import FORMATS
 from cooperation.io.devices import device, keep_freed_memory, name_of
+from cooperation.io.products import use_faster_products
 from cooperation.io.provenance import code, inputs, software
 from cooperation.io.settings import add_flags, from_flags
 from cooperation.io.writing import is_null
@@ -49,6 +50,7 @@ def run(arguments: argparse.Namespace) -> None:
     images = read_features(arguments.features, "train", dialogs.image_ids, arguments.dialogs).vectors
     data = training_data(dialogs, images, vocabulary, FORMATS[TRAINING_FORMAT[training.regime]](vocabulary), device())
 
+    use_faster_products(layers(vocabulary.size, sizes))
     questioner, answerer = build_untrained(vocabulary.size, images.shape[1], sizes, training)
     made_of = inputs(dialogs=arguments.dialogs, features=arguments.features)
     fingerprint = f"{sizes}, {made_of}, {code('train')}"

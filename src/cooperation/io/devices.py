@@ -6,6 +6,8 @@ from functools import cache
 
 import torch
 
+from cooperation.io.products import library
+
 # Options of glibc's mallopt.
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
 
@@ -31,6 +33,7 @@ def device() -> torch.device:
 
 
 def name_of(where: torch.device) -> str:
-    """A device's name in results: the GPU's model, or a CPU's number of threads, on which rounding depends."""
-    how = torch.cuda.get_device_name(where) if where.type == "cuda" else f"threads: {torch.get_num_threads()}"
-    return f"{where.type}, {how}"
+    """A device's name in results: the GPU's model, or what rounding on a CPU depends on."""
+    if where.type == "cuda":
+        return f"{where.type}, {torch.cuda.get_device_name(where)}"
+    return f"{where.type}, threads: {torch.get_num_threads()}, float32 products: {library()}"
