@@ -190,10 +190,12 @@ def test_the_diagnostics_have_a_section_with_a_described_figure(material):
     assert "<code>figure_why.svg</code>" in text
 
 
-def test_the_page_begins_with_how_many_claims_are_reproduced(material):
+def test_the_page_begins_with_how_many_claims_hold(material):
     claim = {"statement": "s", "source": "Table 1", "published": "> 0", "at_least": 0.0, "at_most": np.nan}
-    numbers = {"ours": 1.0, "low": 0.5, "high": 1.5, "reason": "r", "model": "dialog"}
-    verdicts = {"written": ("reproduced", "not reproduced", "not comparable"), "released": ("not comparable",) * 3}
+    claim |= {"counted": "", "why": "a direction"}
+    numbers = {"ours": 1.0, "low": 0.5, "high": 1.5, "seeds": "1 2", "each": "0.9 1.1", "p": 0.01, "q": 0.02}
+    numbers |= {"reason": "r", "model": "dialog"}
+    verdicts = {"written": ("holds", "fails", "not comparable"), "released": ("not comparable",) * 3}
     lines = [
         claim | numbers | {"claim": f"c{number}", "reading": reading, "verdict": verdict}
         for number in range(3)
@@ -201,7 +203,7 @@ def test_the_page_begins_with_how_many_claims_are_reproduced(material):
     ]
     text = page_of(material, {"claims": claims_table(pd.DataFrame(lines), "miniature", "")})
     header = " ".join(text.split("<nav")[0].split())
-    assert "1 of 2 in the reading written, 0 of 0 in the reading released." in header
+    assert "1 hold, 1 fail and 0 are undecided in the reading written; 0 hold, 0 fail and 0 are undecided" in header
 
 
 def test_statistics_of_the_dialogs_have_a_section(material):

@@ -140,13 +140,14 @@ def test_games_are_found_by_condition():
     found = resample(scores, 50)
     assert (found.models, found.readings, found.resamples) == (["dialog"], ["written"], 50)
     image = found.mpr("dialog", "written", condition_of("image"))
-    assert image.shape == (51, 11)
-    # The mean over the seeds.
-    assert image[0] == pytest.approx(99.5 - 3 - ranks.mean(0))
+    assert (image.seeds, image.means.shape) == ((0, 2), (2, 51, 11))
+    assert image.each == pytest.approx(np.array([97.5, 95.5])[:, None] - ranks.mean(0))
+    assert image.together[0] == pytest.approx(99.5 - 3 - ranks.mean(0))
     assert found.mpr("dialog", "released", condition_of("image")) is None
     assert found.mpr("dialog", "written", condition_of("caption")) is None
-    assert found.gap("dialog", "written", condition_of("image")) == pytest.approx(np.full((51, 11), 2), abs=1e-4)
-    assert found.gap("dialog", "written", condition_of("image-bare")) == pytest.approx(np.full((51, 11), 5), abs=1e-4)
+    for name, lost in (("image", 2), ("image-bare", 5)):
+        gap = found.gap("dialog", "written", condition_of(name))
+        assert gap.means == pytest.approx(np.full((2, 51, 11), lost), abs=1e-4)
     assert found.gap("dialog", "written", condition_of("answer")) is None
 
 
@@ -157,9 +158,10 @@ def test_other_numbers_of_the_dialogs_are_paired_with_the_ranks():
 
 
 def test_sizes_are_said_in_words():
-    assert made_resampled(20).size == sizes(made_summary(20)) == "30 queries × 100 candidates, seed 1."
-    assert made_resampled(20, seeds=(2, 10)).size == "30 queries × 100 candidates, mean of seeds 2, 10."
-    assert sizes(made_summary(20, seeds=(2, 10))) == "30 queries × 100 candidates, mean of seeds 2, 10."
+    one = "30 queries × 100 candidates, seed 1. Intervals are over dialogs, of one training."
+    assert made_resampled(20).size == sizes(made_summary(20)) == one
+    two = "30 queries × 100 candidates, mean of seeds 2, 10. Intervals are over dialogs and trainings."
+    assert made_resampled(20, seeds=(2, 10)).size == sizes(made_summary(20, seeds=(2, 10))) == two
 
 
 def test_queries_and_candidates_stand_beside_every_mpr(tmp_path, monkeypatch):

@@ -30,10 +30,11 @@ from cooperation.evaluation.results import Result, read_result
 from cooperation.io.hdf5 import read_attributes
 from cooperation.io.identity import Identity
 from cooperation.io.writing import keep, write_text
-from cooperation.reports.claims import all_evidence, check, claims_table, read_claims
+from cooperation.reports.claims import check, claims_table, read_claims
 from cooperation.reports.corpus import describe, statistics_table
 from cooperation.reports.diagnostics import diagnose, diagnostics_table, read_talks
 from cooperation.reports.drawing import save
+from cooperation.reports.evidence import all_evidence
 from cooperation.reports.figures import figures_of
 from cooperation.reports.manifest import made_of, settings_of, write_manifest
 from cooperation.reports.material import Material
