@@ -1,4 +1,5 @@
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -444,3 +445,11 @@ def test_the_table_says_how_many_verdicts_are_given(claims):
     judged = len(OF_THE_TABLES)
     assert f"Of {judged} quantities that trainings move, {judged} have a verdict, at 95 % each" in of_all(verdicts)
     assert of_all(verdicts) in claims_table(verdicts, "visdial", "").caption
+
+
+def test_every_claim_stands_at_a_sentence_of_the_paper(claims):
+    """In docs/claims.md, where each sentence has rows or says why none."""
+    lines = (PAPER.parent / "docs" / "claims.md").read_text().splitlines()
+    cells = [line.split("|")[2].strip() for line in lines if line.startswith("| ") and "Sentence" not in line]
+    assert {name for cell in cells for name in re.findall(r"`([a-z0-9.-]+)`", cell)} == set(claims["claim"])
+    assert all("`" in cell or re.match("none: .+", cell) for cell in cells)

@@ -31,6 +31,7 @@ from cooperation.reports.models import compare_models, models_table
 from cooperation.reports.page import Contents, render
 from cooperation.reports.paper import read_published
 from cooperation.reports.tables import paper_table
+from cooperation.reports.trainings import Estimate
 
 PAPER = ROOT / "paper"
 VOCABULARY = Vocabulary.of(WORDS)
@@ -120,7 +121,7 @@ def test_links_lead_somewhere_and_ids_are_unique(text):
 def test_pictures_and_tables_can_be_read_aloud(text):
     page = Page(text)
     assert len(page.all("img")) == 2
-    assert all("Line chart of MPR" in attributes["alt"] for attributes in page.all("img"))
+    assert all("Line charts of MPR" in attributes["alt"] for attributes in page.all("img"))
     assert all(attributes.get("scope") in ("col", "row") for attributes in page.all("th"))
     assert len(page.all("caption")) == len(page.all("table"))
 
@@ -174,7 +175,7 @@ def test_the_diagnostics_have_a_section_with_a_described_figure(material):
     numbers = {"noise": (30, 28, 32), "swap": (20, 19, 21), "noise − swap": (10, 7, 13)}
     frame = pd.DataFrame(
         [
-            cell | {"column": column, "value": value, "low": low, "high": high}
+            cell | {"column": column, **Estimate(value, low, high, (1, 2), (value, value)).cells}
             for column, (value, low, high) in numbers.items()
         ]
     )

@@ -132,6 +132,7 @@ def _check_dialogs(path: Path, experiment: Experiment, identities: Iterable[Iden
 def _material(experiment: Experiment, resampled: Resampled, manual: Manual, arguments: argparse.Namespace) -> Material:
     """What figures and page are made of."""
     shown = {game: result for game, result in manual.items() if game.reading == experiment.readings[0]}
+    interventions = read_interventions(INTERVENTIONS)
     return Material(
         experiment=experiment,
         folder=arguments.results,
@@ -139,7 +140,8 @@ def _material(experiment: Experiment, resampled: Resampled, manual: Manual, argu
         results={game: read_result(path_of(game, arguments.results)) for game in games_shown(experiment)},
         manual=shown,
         pictures=_pictures(arguments.pictures, shown.values(), resampled.scores[0].identity),
-        lines=read_figures(Path(FIGURES), read_interventions(INTERVENTIONS)),
+        lines=read_figures(Path(FIGURES), interventions),
+        published=read_published(Path(PUBLISHED), interventions),
         scores=resampled.scores,
         summary=summarise(resampled),
         diagnostics=diagnose(resampled, read_talks(resampled.scores)),
@@ -169,7 +171,7 @@ def _tables(material: Material, resampled: Resampled, manual: Manual, dialogs: P
     experiment, size = material.experiment, material.size
     dataset, stands_for = experiment.dataset, experiment.stands_for
     interventions, counts = read_interventions(INTERVENTIONS), read_attributes(dialogs)
-    published, claims = read_published(Path(PUBLISHED), interventions), read_claims(Path(CLAIMS), interventions)
+    published, claims = material.published, read_claims(Path(CLAIMS), interventions)
     evidence = all_evidence(resampled, interventions, published, counts, list(manual.values()))
     verdicts = check(claims, evidence, stands_for, resampled.readings, dataset)
     statistics = describe(counts, len(material.vocabulary.words), claims)

@@ -21,9 +21,9 @@ class Material:
 
     folder: of the data set's results. results: those whose attributes and transcripts the page shows. manual: those of
     the manual interventions under the first reading. pictures: of their dialogs, by image id, where they were found.
-    lines: the figures of `paper/figures.csv`, by name. scores: of all results. summary: the table of
-    `statistics.summarise`. diagnostics: that of `diagnostics.diagnose`. size: queries × candidates and training seeds,
-    in words.
+    lines: the figures of `paper/figures.csv`, by name. published: the table of `paper.read_published`. scores: of all
+    results. summary: the table of `statistics.summarise`. diagnostics: that of `diagnostics.diagnose`. size: queries ×
+    candidates and training seeds, in words.
     """
 
     experiment: Experiment
@@ -33,6 +33,7 @@ class Material:
     manual: Mapping[ManualGame, Result]
     pictures: Mapping[int, Image.Image]
     lines: Mapping[str, Figure]
+    published: pd.DataFrame
     scores: Sequence[Scores]
     summary: pd.DataFrame
     diagnostics: pd.DataFrame
