@@ -19,7 +19,7 @@ from cooperation.reports.evidence import all_evidence, dialog_evidence, manual_e
 from cooperation.reports.paper import read_published
 from cooperation.reports.quantities import QUANTITIES, chosen, estimate, parse_rounds
 from cooperation.reports.statistics import resample
-from cooperation.reports.trainings import Drawn, Estimate
+from cooperation.reports.trainings import Drawn
 
 PAPER = Path(__file__).parents[1] / "paper"
 PUBLISHED = read_published(PAPER / "published.csv", PAPERS)
@@ -255,9 +255,10 @@ def test_every_game_claim_finds_its_conditions(claims):
 def test_shares_of_yes_and_no_are_those_that_the_dialogs_carry():
     counts = {"train_exactly_yes_no": 0.25, "val_exactly_yes_no": 0.5, "val_beginning_yes_no": 0.75, "val_kept": 3}
     found = {name: estimate("level", chosen([share], "0")) for name, share in dialog_evidence(counts).items()}
-    assert found == {
-        name: Estimate(value, value, value)
-        for name, value in {"train-exactly": 25, "val-exactly": 50, "val-beginning": 75}.items()
+    assert {name: share.value for name, share in found.items()} == {
+        "train-exactly": 25,
+        "val-exactly": 50,
+        "val-beginning": 75,
     }
 
 
@@ -328,9 +329,9 @@ def test_evidence_is_of_games_cells_dialogs_and_single_dialogs():
     found = all_evidence(made_resampled(20), PAPERS, PUBLISHED, {"train_exactly_yes_no": 0.25}, [manual])
     assert {key[0] for key in found} == {"dialog", "round", "paper", "dialogs", "manual"}
     for reading in ("written", "released"):
-        assert found["dialogs", reading, "train-exactly"].means.tolist() == [[[25], [25]]]
-        assert found["dialogs", reading, "candidates"].means.tolist() == [[[100], [100]]]
-        assert found["paper", reading, "gap-Questions"].means[0, :, 10].tolist() == [3, 3]
+        assert found["dialogs", reading, "train-exactly"].means.tolist() == [[[25]]]
+        assert found["dialogs", reading, "candidates"].means.tolist() == [[[100]]]
+        assert found["paper", reading, "gap-Questions"].means[0, :, 10].tolist() == [3]
         assert found["dialog", reading, "none"].means.shape == (1, 21, 11)
     # A result counts the candidates that are nearer, the paper from 1.
     drawn = found["manual", "released", "figure_2-caption-changed"]

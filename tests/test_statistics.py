@@ -61,6 +61,18 @@ def test_several_seeds_give_their_mean_and_range():
     assert len(rows) == 2 * 11
 
 
+def test_no_interval_of_an_mpr_reaches_beyond_100():
+    """Two trainings far apart allow nearly anything, but a gap alone may be more."""
+    scores = [
+        made_scores(np.full((3, 11), 5.0) + more + 20 * seed, seed=seed, condition=name)
+        for seed in (0, 1)
+        for name, more in (("none", 0), ("caption-p1", 9 * seed))
+    ]
+    rows = across_seeds(summary_of(scores, 500))
+    assert (rows["high"].max(), rows["low"].min()) == (100, 0)
+    assert rows["gap_high"].max() > 40
+
+
 def test_the_mean_over_seeds_is_one_of_what_was_perturbed_too():
     summary = summary_of([made_scores(np.zeros((2, 11)), seed=seed) for seed in (1, 2, 3)], 20)
     assert set(summary["seed"]) == {"1", "2", "3", "mean"}

@@ -64,7 +64,8 @@ def test_only_trainings_that_both_have_are_compared():
 
 def test_what_no_training_moves_has_no_seeds():
     found = estimated(Drawn.stated(0.9))
-    assert found == Estimate(0.9, 0.9, 0.9)
+    assert (found.value, found.seeds, found.each) == (0.9, (), ())
+    assert np.isnan([found.low, found.high]).all()
     assert common(Drawn.stated(3.0)) == ()
 
 
@@ -82,6 +83,12 @@ def test_a_side_of_a_bound_is_that_of_the_interval_and_of_every_training():
     assert not Estimate(3, 1, 5, (1, 2), (-1, 7)).excludes_zero
     assert Estimate(-3, -5, -1, (1, 2), (-2, -4)).below(0)
     assert not Estimate(3, 1, 5).above(float("nan"))
+
+
+def test_an_mpr_lies_between_0_and_100():
+    found = Estimate(90, 60, 120, (1, 2), (85, 95)).within(0, 100)
+    assert found == Estimate(90, 60, 100, (1, 2), (85, 95))
+    assert np.isnan(estimated(Drawn.stated(5.0)).within(0, 100).low)
 
 
 def test_an_estimate_in_a_table_is_read_back():

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cooperation.reports.trainings import Drawn, Estimate
+from cooperation.reports.trainings import Drawn, Estimate, estimated
 from cooperation.reports.verdicts import discoveries, doubt, judge
 
 NONE = float("nan")
@@ -51,6 +51,11 @@ def test_every_training_must_agree(other, middle, where):
 def test_a_wider_interval_never_makes_a_claim_hold(low, width, grow):
     wide, narrow = (judge(Estimate(low, low - more, low + width + more), -1, 1)[0] for more in (grow, 0))
     assert wide in ("undecided", narrow)
+
+
+def test_what_no_training_moves_is_judged_by_its_value():
+    for value, verdict in ((0.9, "fails"), (0.8, "holds")):
+        assert judge(estimated(Drawn.stated(value)), 0.75, 0.85)[0] == verdict
 
 
 def test_doubt_is_the_share_of_samples_beyond_the_edge():

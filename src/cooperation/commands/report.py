@@ -132,6 +132,8 @@ def _check_dialogs(path: Path, experiment: Experiment, identities: Iterable[Iden
 def _material(experiment: Experiment, resampled: Resampled, manual: Manual, arguments: argparse.Namespace) -> Material:
     """What figures and page are made of."""
     shown = {game: result for game, result in manual.items() if game.reading == experiment.readings[0]}
+    # The dialog of the first training, which stands there first.
+    drawn = {game.figure: result for game, result in reversed(shown.items())}
     interventions = read_interventions(INTERVENTIONS)
     return Material(
         experiment=experiment,
@@ -139,7 +141,7 @@ def _material(experiment: Experiment, resampled: Resampled, manual: Manual, argu
         vocabulary=read_vocabulary(arguments.dialogs),
         results={game: read_result(path_of(game, arguments.results)) for game in games_shown(experiment)},
         manual=shown,
-        pictures=_pictures(arguments.pictures, shown.values(), resampled.scores[0].identity),
+        pictures=_pictures(arguments.pictures, drawn.values(), resampled.scores[0].identity),
         lines=read_figures(Path(FIGURES), interventions),
         published=read_published(Path(PUBLISHED), interventions),
         scores=resampled.scores,

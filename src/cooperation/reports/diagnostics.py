@@ -133,7 +133,11 @@ def _block(name: str, model: str, reading: str, cells: pd.DataFrame) -> Block:
 def _line(place: tuple[str, str, str, str, str], drawn: Drawn) -> Line:
     """A line of `diagnose`: model, table, reading, row and column, and the estimate."""
     names = ("model", "table", "reading", "row", "column")
-    return {**dict(zip(names, place, strict=True)), **estimated(drawn).cells}
+    *_, row, column = place
+    found = estimated(drawn)
+    # An MPR or another percentage, but no difference.
+    share = "−" not in column and ("MPR" in (row + column) or "%" in column)
+    return {**dict(zip(names, place, strict=True)), **(found.within(0, 100) if share else found).cells}
 
 
 def _by_caption(rounds: Doubles) -> Doubles:

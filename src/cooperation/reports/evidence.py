@@ -72,9 +72,13 @@ def manual_evidence(results: Sequence[Result], resamples: int) -> dict[tuple[str
 
 
 def _repeated(values: Sequence[Doubles], resamples: int) -> Doubles:
-    """The values of the trainings in samples that equal them: [rounds] each → [trainings, 1 + resamples, rounds]."""
+    """The values of the trainings in samples that equal them: [rounds] each → [trainings, 1 + resamples, rounds].
+
+    One training has none, for nothing would move them.
+    """
     stacked = np.stack(values)[:, None]
-    return np.broadcast_to(stacked, (len(values), 1 + resamples, stacked.shape[-1]))
+    samples = resamples if len(values) > 1 else 0
+    return np.broadcast_to(stacked, (len(values), 1 + samples, stacked.shape[-1]))
 
 
 def _different_answers(result: Result) -> Doubles:

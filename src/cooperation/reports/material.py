@@ -43,6 +43,6 @@ class Material:
         """Where a game's result is."""
         return path_of(game, self.folder)
 
-    def manual_game(self, figure: str) -> ManualGame:
-        """The manual intervention of a figure."""
-        return next(game for game in self.manual if game.figure == figure)
+    def manual_games(self, figure: str) -> list[ManualGame]:
+        """The manual intervention of a figure, in each of its trainings; the first one's dialog is shown."""
+        return [game for game in self.manual if game.figure == figure]

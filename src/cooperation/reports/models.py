@@ -69,6 +69,7 @@ def _lines(resampled: Resampled, model: str, reading: str) -> Iterator[dict[str,
 def _line(quantity: str, row: str, after: int, drawn: Drawn) -> dict[str, Any]:
     """drawn: of [11]."""
     found = estimated(drawn.of(lambda rounds: rounds[..., after]))
+    found = found.within(0, 100) if quantity == "mpr" else found
     return {"quantity": quantity, "row": row, "round": after, **found.cells}
 
 

@@ -166,7 +166,7 @@ def _figures(contents: Contents) -> dict[str, list[dict[str, Any]]]:
 
 def _both(material: Material, figure: str) -> list[dict[str, Any]]:
     """Both transcripts of a manual intervention."""
-    game = material.manual_game(figure)
+    game = material.manual_games(figure)[0]
     without, with_it = (_transcript(material, game, material.manual[game], row) for row in (0, 1))
     return [without | {"condition": "Without", "settings": ""}, with_it | {"condition": "With"}]
 

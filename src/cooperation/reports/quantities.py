@@ -159,7 +159,7 @@ def estimate(quantity: str, drawn: Drawn, level: tuple[float, float] = LEVEL) ->
         return estimated(differences, level)
     together = differences.together
     plain = together[0]
-    margin = simultaneous_margins(plain, together[1:], level)
+    margin = simultaneous_margins(plain, together[1:], level) if len(together) > 1 else np.full_like(plain, np.nan)
     lower, upper = plain - margin, plain + margin
     if wanted.extreme == "largest":
         size = np.abs(plain)

@@ -160,7 +160,8 @@ def _rows(label: int | str, members: list[Scores], mprs: Drawn, gaps: Drawn) -> 
     """Rows of `summarise` for one condition, from its MPRs and gaps of [11]."""
     first = members[0]
     mpr, gap = mprs.together, gaps.together
-    low, high = interval(mpr[1:])
+    # No MPR lies beyond, whatever few trainings let expect.
+    low, high = np.clip(interval(mpr[1:]), 0, 100)
     gap_low, gap_high = interval(gap[1:])
     return pd.DataFrame(
         {

@@ -44,8 +44,8 @@ def alone(trainings: float) -> tuple[str, ...]:
 
 def number_cell(found: Estimate) -> Cell:
     """A number with its 95 % interval as small print, if it has one; an en dash where there is no number (NaN)."""
-    small = () if pd.isna(found.low) else (interval_of(found.low, found.high), *alone(len(found.seeds)))
-    return Cell(number(found.value), small, value=float(found.value))
+    interval = () if pd.isna(found.low) else (interval_of(found.low, found.high),)
+    return Cell(number(found.value), (*interval, *alone(len(found.seeds))), value=float(found.value))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """What several trainings of the same bots say together: a value, and an interval over dialogs and trainings."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -32,8 +32,8 @@ class Drawn:
 
     @classmethod
     def stated(cls, value: "Doubles | float") -> "Drawn":
-        """What is no estimate: a value and a sample that equals it."""
-        return cls((), np.stack([np.asarray(value, np.float64)] * 2)[None])
+        """What is no estimate: a value without samples, so without an interval."""
+        return cls((), np.asarray(value, np.float64)[None, None])
 
     def of(self, function: Callable[[Doubles], Doubles]) -> "Drawn":
         """A function of the statistic that is linear in it, such as `lambda mpr: mpr[..., 10]`; of [..., …]."""
@@ -98,7 +98,7 @@ def _weights(resamples: int, trainings: int) -> Doubles:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its 95 % interval, and what each training gives; low and high are NaN where there is no interval.
+    """A value with its 95 % interval, and what each training gives; low and high are NaN where there are no samples.
 
     seeds: of the trainings, each: their values.
     """
@@ -133,6 +133,11 @@ class Estimate:
     def excludes_zero(self) -> bool:
         """Whether the interval leaves zero out, and every training is on the same side of it."""
         return self.below(0) or self.above(0)
+
+    def within(self, least: float, most: float) -> "Estimate":
+        """The same with an interval of possible values alone: an MPR is between 0 and 100."""
+        low, high = (float(np.clip(bound, least, most)) for bound in (self.low, self.high))
+        return replace(self, low=low, high=high)
 
     def above(self, bound: float) -> bool:
         """Whether the interval and every training lie above; nothing lies above a bound that is NaN."""

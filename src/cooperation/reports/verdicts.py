@@ -1,6 +1,7 @@
 """Whether a quantity lies in a range that was fixed beforehand, and how many such verdicts may be wrong."""
 
 from collections.abc import Sequence
+from math import isnan
 
 import numpy as np
 
@@ -20,8 +21,10 @@ def judge(found: Estimate, at_least: float, at_most: float) -> tuple[str, str]:
     """Verdict and reason: only if the whole interval and every training lie inside, or outside, of the range.
 
     Bounds (NaN: none) are excluded. One training says nothing about others, so it decides nothing that trainings move.
+    What no training moves is judged by its value.
     """
-    where = _where(found.low, found.high, at_least, at_most)
+    low, high = (found.value, found.value) if isnan(found.low) else (found.low, found.high)
+    where = _where(low, high, at_least, at_most)
     if not where:
         return UNDECIDED, "the interval reaches over the edge of the range"
     if len(found.seeds) == 1:
@@ -29,8 +32,8 @@ def judge(found: Estimate, at_least: float, at_most: float) -> tuple[str, str]:
     trainings = zip(found.seeds, found.each, strict=True)
     if others := [str(seed) for seed, value in trainings if _where(value, value, at_least, at_most) != where]:
         return UNDECIDED, f"the interval lies {where} the range, but not every training: seed {', '.join(others)}"
-    every = ", and every training" if found.seeds else ""
-    return HOLDS if where == "inside" else FAILS, f"the whole interval{every} lies {where} the range"
+    who = "the interval and every training lie" if found.seeds else "the value lies"
+    return HOLDS if where == "inside" else FAILS, f"{who} {where} the range"
 
 
 def _where(low: float, high: float, at_least: float, at_most: float) -> str:

@@ -35,6 +35,8 @@ class Shown(NamedTuple):
 
 
 BASELINE = Condition().text
+MOST = 5
+"""Entries of the legend that stand in a row."""
 MPR = Shown("mpr", "low", "high", "MPR [%]")
 GAP = Shown("gap", "gap_low", "gap_high", "Gap to None [points]")
 
@@ -174,7 +176,8 @@ def _legend(drawn: "Figure", panels: "Iterable[Axes]") -> None:
     for axes in panels:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
-    style: dict[str, Any] = {"ncols": len(handles), "frameon": False, "handlelength": 3}
+    rows = -(-len(handles) // MOST)
+    style: dict[str, Any] = {"ncols": -(-len(handles) // rows), "frameon": False, "handlelength": 3}
     drawn.legend(handles.values(), handles, loc="outside lower center", **style)
 
 

@@ -39,7 +39,7 @@ def draw(material: "Material", _name: str) -> "Figure":
     pairs = [pair for pair in product(PANELS, dict.fromkeys(rows["model"])) if not _cells(rows, *pair).empty]
     several, columns = len(set(rows["model"])) > 1, readings(rows["reading"])
     with mpl.rc_context(RC):
-        drawn = Figure(figsize=(0.8 + 3.6 * len(columns), 0.8 + 1.9 * len(pairs)), layout="constrained")
+        drawn = Figure(figsize=(1.8 + 3.6 * len(columns), 0.8 + 1.9 * len(pairs)), layout="constrained")
         grid = drawn.subplots(len(pairs), len(columns), sharex="row", sharey="row", squeeze=False)
         first: dict[str, Axes] = {}
         for (table, model), line in zip(pairs, grid, strict=True):
@@ -53,7 +53,7 @@ def draw(material: "Material", _name: str) -> "Figure":
                 axes.set_xlabel(label)
                 axes.set_title(f"{table}, " + f"{model}, " * several + reading, fontsize=9)
             line[0].invert_yaxis()
-            line[-1].legend(frameon=False, fontsize=8)
+            line[-1].legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
         title = f"{material.experiment.dataset}: noise or another dialog’s, and who talks."
         drawn.suptitle(f"{title}\n{material.size}\n{_about(rows)}", fontsize=9, x=0.01, ha="left")
     return drawn
