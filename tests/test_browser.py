@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import pytest
 from fakes import PAPERS, ROOT, STANDS_FOR, made_material, made_resampled
 
-from cooperation.reports.claims import all_evidence, check, claims_table, read_claims
+from cooperation.reports.claims import check, claims_table, read_claims
 from cooperation.reports.drawing import save
+from cooperation.reports.evidence import all_evidence
 from cooperation.reports.figures import rounds
 from cooperation.reports.page import Contents, render
 from cooperation.reports.paper import read_published

@@ -208,6 +208,23 @@ def test_intervals_of_extremes_hold_as_often_as_they_say(name, truth):
     assert right >= 185
 
 
+@pytest.mark.parametrize("name", ["lead", "fall", "spread"])
+def test_intervals_of_extremes_hold_over_trainings_too(name):
+    """Three trainings, fresh in each world: what they add to a condition differs more than the dialogs tell."""
+    means = {"lead": [90.0, 90, 90, 91], "fall": [90.0, 89, 89, 89], "spread": [90.0, 90.3, 90, 90.3]}[name]
+    truth = {"lead": 0.0, "fall": 1.0, "spread": 0.3}[name]
+    generator = np.random.default_rng(6)
+    right = 0
+    for _ in range(200):
+        plain = (
+            generator.normal(0, 1, (3, 1, 4, 1)) + np.reshape(means, (4, 1)) + generator.normal(0, 0.3, (1, 1, 4, 1))
+        )
+        samples = plain + generator.normal(0, 0.3, (1, 500, 4, 1))
+        found = estimate(name, Drawn((1, 2, 3), np.concatenate([plain, samples], 1)))
+        right += found.low <= truth <= found.high
+    assert right >= 185
+
+
 def test_a_condition_that_changes_nothing_makes_no_direction_hold(claims):
     """Equal MPRs everywhere: nothing falls, so no claim of a fall may hold."""
     evidence = {key: certain(np.full(11, 90.0)) for key in published_evidence()}

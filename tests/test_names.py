@@ -18,9 +18,10 @@ from cooperation.config.experiment import CLAIMS, FIGURES, PUBLISHED, read
 from cooperation.config.interventions import check_conditions, read_interventions
 from cooperation.evaluation.results import write_result
 from cooperation.io.files import InputError
-from cooperation.reports.claims import WITHOUT_MODEL, manual_evidence, read_claims
+from cooperation.reports.claims import WITHOUT_MODEL, read_claims
 from cooperation.reports.controls import compare as compare_worlds
 from cooperation.reports.controls import resample_worlds
+from cooperation.reports.evidence import manual_evidence
 from cooperation.reports.figures import rounds
 from cooperation.reports.paper import read_figures, read_published
 from cooperation.reports.products import MANIFEST, products

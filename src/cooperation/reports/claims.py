@@ -127,6 +127,8 @@ def _checked(claim: Mapping[Any, Any], evidence: Evidence, played: tuple[str, st
     if drawn is None:
         return {"verdict": NOT_COMPARABLE, "reason": "no training played all of them"}
     ours = estimate(claim["quantity"], drawn)
+    if claim["quantity"] == "level" and claim["model"] not in WITHOUT_MODEL:
+        ours = ours.within(0, 100)
     cells = ours.cells
     found = {"ours": cells.pop("value"), **cells}
     if isnan(ours.value):
@@ -166,8 +168,8 @@ def of_all(verdicts: pd.DataFrame) -> str:
     return (
         f"Of {judged.sum()} quantities that trainings move, {given} have a verdict, at 95 % each: were all of them on"
         f" the edge of their ranges, {0.05 * judged.sum():.0f} verdicts would be wrong on average. {stand} of the"
-        f" {given} stand where the expected share of wrong ones among all verdicts is at most {RATE:.0%}, however they"
-        " depend on each other (false discovery rate; Benjamini & Yekutieli 2001); the others say so."
+        f" {given} stand where the expected share of wrong ones among all verdicts is at most {100 * RATE:.0f} %,"
+        " however they depend on each other (false discovery rate; Benjamini & Yekutieli 2001); the others say so."
     )
 
 
@@ -193,7 +195,7 @@ def claims_table(verdicts: pd.DataFrame, dataset: str, size: str) -> Table:
     """
     readings = list(dict.fromkeys(verdicts["reading"]))
     columns = [Column("Claim", "claim"), Column("Source", "text source"), Column("Model", "text")]
-    columns += [Column("Paper"), Column("Range")]
+    columns += [Column("Paper"), Column("Range", "text range")]
     for reading in readings:
         columns += [Column(f"{reading}: ours"), Column(f"{reading}: verdict", "text")]
     rows: dict[tuple[str, str], list[Cell]] = {}
