@@ -314,9 +314,8 @@ def test_claims_of_single_dialogs_look_for_what_was_changed():
         ({"dialog": 7, "questions": {"1": "is it red"}, "caption": "a cube"}, "caption-question"),
     ):
         played = made_result(np.ones((2, 11)), condition="figure_2", settings=json.dumps(changes), title="T")
-        assert {key[2] for key in manual_evidence([played])} == {
-            f"figure_2-{channels}-original",
-            f"figure_2-{channels}-changed",
+        assert {key[2] for key in manual_evidence([played], 20)} == {
+            f"figure_2-{channels}-{what}" for what in ("original", "changed", "answers")
         }
     claims = read_claims(ROOT / CLAIMS, PAPERS)
     stated = set(" ".join(claims.loc[claims["model"] == "manual", "conditions"]).split())
