@@ -141,5 +141,5 @@ def test_claims_sort_by_number_and_by_text(claims, tmp_path):
     by_text = visit(page.replace("</body>", twice), tmp_path)
     sources = re.findall(r'<td class="text source">([^<]*)</td>', by_text.dom)
     assert sources[0].startswith("Table")
-    assert sources[-1].startswith("Figure")
+    assert sources[-1].startswith("Abstract")
     assert 'aria-sort="descending"' in by_text.dom

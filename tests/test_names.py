@@ -299,7 +299,7 @@ def test_a_table_looks_for_the_intervention():
 
 def test_claims_look_for_the_intervention():
     found = of_interventions(**PLAYED).labelled(PAPERS.conditions)
-    levels = {label: drawn[0, 10] for (_, _, label), drawn in found.items()}
+    levels = {label: drawn.each[0, 10] for (_, _, label), drawn in found.items()}
     expected = {"none": 89.5, "image-from1": 59.5, "caption-p1": 82.5, "image-from5": 87.5}
     assert levels == pytest.approx(expected, abs=1e-4)
 
