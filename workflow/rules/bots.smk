@@ -190,9 +190,9 @@ for model in dict.fromkeys(game.model for game in experiment.manual_games()):
                 if game.seed == figures[0].seed
             ],
         log:
-            f"logs/{DATASET}/intervene_{model}-seed{{seed}}.log",
+            f"logs/{DATASET}/manual_{model}-seed{{seed}}.log",
         benchmark:
-            f"logs/{DATASET}/intervene_{model}-seed{{seed}}.tsv"
+            f"logs/{DATASET}/manual_{model}-seed{{seed}}.tsv"
         conda:
             "../envs/torch.yaml"
         params:
