@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: all extras test check system audit lock bench scale precision gpu clean
+.PHONY: all extras test check system audit lock bench scale precision coverage gpu clean
 all: .venv/installed
 	snakemake --cores all
 
@@ -74,6 +74,11 @@ scale: .venv/installed
 precision: .venv/installed
 	OMP_NUM_THREADS=1 python benchmarks/run.py precision --out reports/precision
 	cp reports/precision.csv reports/precision.md docs/
+
+# How often the intervals hold the truth, in made-up worlds; a few minutes.
+coverage: .venv/installed
+	OMP_NUM_THREADS=1 python benchmarks/run.py coverage --out reports/intervals
+	cp reports/intervals.csv reports/intervals.md docs/
 
 # Whether a GPU agrees with the CPU, and its rates: under four minutes on a GPU, tiny without one. PYTHON may be any that
 # has the packages, where `make` has built no environment.

@@ -1,4 +1,4 @@
-"""Measure the package; make bench, make scale, make precision and make gpu run this."""
+"""Measure the package; make bench, make scale, make precision, make coverage and make gpu run this."""
 
 import argparse
 import re
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import bench
 import commands
+import coverage
 import pandas as pd
 import scale
 import timing
@@ -18,7 +19,12 @@ from tqdm import tqdm
 from cooperation.io.devices import keep_freed_memory
 from cooperation.io.writing import write_text
 
-PAGES = {"bench": "docs/benchmarks.md", "scale": "docs/scale.md", "precision": "docs/precision.md"}
+PAGES = {
+    "bench": "docs/benchmarks.md",
+    "scale": "docs/scale.md",
+    "precision": "docs/precision.md",
+    "coverage": "docs/intervals.md",
+}
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -28,6 +34,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--small", action="store_true", help="tiny sizes, to try bench, scale or gpu")
     parser.add_argument("--out", type=Path, help="files to write, without ending (default: in reports)")
     parser.add_argument("--seeds", type=int, default=5, help="precision's trainings of each kind")
+    parser.add_argument("--worlds", type=int, default=2000, help="coverage's worlds of each kind")
     given = parser.parse_args(words)
     size = SMALL if given.small else Size()
     keep_freed_memory()
@@ -38,6 +45,7 @@ def main(words: Sequence[str] | None = None) -> None:
         "bench": partial(bench.measure, size),
         "scale": partial(scale.measure, size),
         "precision": partial(precision, given.seeds),
+        "coverage": partial(covered, given.worlds),
     }
     write(given.program, given.out or Path("reports", Path(PAGES[given.program]).name), *programs[given.program]())
 
@@ -66,6 +74,12 @@ def precision(seeds: int) -> tuple[pd.DataFrame, str, pd.DataFrame]:
             rows += [(condition, name, seed, mpr) for condition, mpr in found.items()]
     frame = pd.DataFrame(rows, columns=["condition", "precision", "seed", "mpr"])
     return frame, timing.machine(), by_seed(frame)
+
+
+def covered(worlds: int) -> tuple[pd.DataFrame, str, pd.DataFrame]:
+    """How often intervals hold the truth in so many worlds of each kind: rows, what they depend on, and their table."""
+    rows = coverage.measure(worlds)
+    return rows, f"{worlds:,} made-up worlds a line, {coverage.DIALOGS} dialogs each", rows
 
 
 def by_seed(found: pd.DataFrame) -> pd.DataFrame:

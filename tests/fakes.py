@@ -22,7 +22,7 @@ from cooperation.game.vocabulary import Vocabulary
 from cooperation.reports.diagnostics import diagnose
 from cooperation.reports.material import Material
 from cooperation.reports.page import games_shown
-from cooperation.reports.paper import read_figures
+from cooperation.reports.paper import read_figures, read_published
 from cooperation.reports.scores import Scores
 from cooperation.reports.statistics import resample, summarise
 
@@ -172,6 +172,7 @@ def made_material(config=None, played=None, **changes):
         "manual": {},
         "pictures": {},
         "lines": read_figures(ROOT / "paper" / "figures.csv", PAPERS),
+        "published": read_published(ROOT / "paper" / "published.csv", PAPERS),
         "scores": resampled.scores,
         "summary": summarise(resampled),
         "diagnostics": diagnose(resampled, {}),

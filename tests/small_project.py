@@ -147,11 +147,16 @@ def report_steps(experiment):
     """From results to the report."""
     games = [game.path for game in experiment.games("small")]
     manual = [game.path for game in experiment.manual_games()]
-    bots, none = "checkpoints/small/dialog-seed1.safetensors", "results/small/dialog-seed1/written/none.h5"
-    files = ["data/small/dialogs.h5", "data/small/features.h5"]
-    given = ["--checkpoint", bots, "--dialogs", files[0], "--features", files[1], "--baseline", none]
-    intervened = "intervene", "--all", "--dataset", "small", "--model", "dialog", "--training-seed", 1, *given
-    yield Step((*intervened, "--out", "results/small/manual/dialog-seed1"), [bots, *files, none], manual)
+    for seed in dict.fromkeys(game.seed for game in experiment.manual_games()):
+        bots, none = (
+            f"checkpoints/small/dialog-seed{seed}.safetensors",
+            f"results/small/dialog-seed{seed}/written/none.h5",
+        )
+        files = ["data/small/dialogs.h5", "data/small/features.h5"]
+        given = ["--checkpoint", bots, "--dialogs", files[0], "--features", files[1], "--baseline", none]
+        intervened = "intervene", "--all", "--dataset", "small", "--model", "dialog", "--training-seed", seed, *given
+        mine = [game.path for game in experiment.manual_games() if game.seed == seed]
+        yield Step((*intervened, "--out", f"results/small/manual/dialog-seed{seed}"), [bots, *files, none], mine)
     yield Step(("summarise", *games, "--resamples", 20, "--out", "mpr.csv"), games, ["mpr.csv"])
     scripted = sorted(f"results/scripted/{name}.h5" for name in SCRIPTED)
     yield Step(("scripted", "--out", "results/scripted"), (), scripted)

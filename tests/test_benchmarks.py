@@ -14,6 +14,7 @@ sys.path.append(str(ROOT / "benchmarks"))
 
 import bench  # noqa: E402
 import commands  # noqa: E402
+import coverage  # noqa: E402
 import made_up  # noqa: E402
 import run  # noqa: E402
 import scale  # noqa: E402
@@ -281,3 +282,29 @@ def test_each_seed_is_trained_in_each_precision_as_configured(tmp_path, monkeypa
     assert len(lines) == 1 + 1 + 8
     assert lines[1] == (ROOT / "docs/precision.csv").read_text().splitlines()[1]
     assert "| human       | bfloat16    |    81.00 |    81.00 |" in (tmp_path / "precision.md").read_text()
+
+
+def test_coverage_of_made_up_worlds(tmp_path):
+    run.main(["coverage", "--worlds", "2", "--out", str(tmp_path / "intervals")])
+    rows = pd.read_csv(tmp_path / "intervals.csv", comment="#")
+    assert len(rows) == 2 * len(coverage.SEEDS) * len(coverage.SPREADS)
+    assert rows[list(coverage.METHODS)].isin([0, 50, 100]).all(axis=None)
+    assert "| gap  |          10 |" in (tmp_path / "intervals.md").read_text()
+
+
+def test_satterthwaites_interval_of_equal_variances_has_their_sum_of_degrees():
+    """Two dialogs and two trainings whose means are as far apart: t with two degrees of freedom, by hand."""
+    values = np.array([[0.0, 2.0], [2.0, 4.0]])
+    draws = coverage.satterthwaite(values, np.random.default_rng(1))
+    # Each variance of a mean is 2 / 2, and the quartile of t with two degrees is 0.816.
+    assert np.median(draws) == pytest.approx(2, abs=0.15)
+    assert np.median(np.abs(draws - 2)) == pytest.approx(0.816 * np.sqrt(2), rel=0.12)
+
+
+def test_the_intervals_in_use_are_as_the_page_of_them_says():
+    """With several trainings no line of the committed simulation is too narrow; none too wide where they differ."""
+    rows = pd.read_csv(ROOT / "docs" / "intervals.csv", comment="#")
+    several = rows[rows["trainings"] > 1]
+    assert set(several["trainings"]) == {3, 5, 10}
+    assert several["used here"].min() >= 93
+    assert several.loc[several["SD of trainings"] > 0, "used here"].max() < 98

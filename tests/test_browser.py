@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import pytest
 from fakes import PAPERS, ROOT, STANDS_FOR, made_material, made_resampled
 
-from cooperation.reports.claims import all_evidence, check, claims_table, read_claims
+from cooperation.reports.claims import check, claims_table, read_claims
 from cooperation.reports.drawing import save
+from cooperation.reports.evidence import all_evidence
 from cooperation.reports.figures import rounds
 from cooperation.reports.page import Contents, render
 from cooperation.reports.paper import read_published
@@ -140,5 +141,5 @@ def test_claims_sort_by_number_and_by_text(claims, tmp_path):
     by_text = visit(page.replace("</body>", twice), tmp_path)
     sources = re.findall(r'<td class="text source">([^<]*)</td>', by_text.dom)
     assert sources[0].startswith("Table")
-    assert sources[-1].startswith("Figure")
+    assert sources[-1].startswith("Abstract")
     assert 'aria-sort="descending"' in by_text.dom

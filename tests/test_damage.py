@@ -59,9 +59,10 @@ from cooperation.game.messages import clean
 from cooperation.game.vocabulary import Vocabulary
 from cooperation.io.files import InputError
 from cooperation.io.hdf5 import opened, read_attributes
-from cooperation.reports.claims import all_evidence, check, read_claims
+from cooperation.reports.claims import check, read_claims
 from cooperation.reports.controls import compare as compare_worlds
 from cooperation.reports.controls import read_expected
+from cooperation.reports.evidence import all_evidence
 from cooperation.reports.paper import read_figures, read_published
 from cooperation.reports.scores import Scores
 from cooperation.reports.statistics import resample

@@ -130,30 +130,33 @@ def test_intervals_hold_the_value_and_have_none_only_for_the_entropy_of_all(fram
 def test_the_sentences_follow_the_numbers(frame):
     text = "\n".join(findings(frame))
     for words in (
-        "dialog, as written: gap when a channel is uninformative but in distribution (swap): image 20.0 [20.0, 20.0].",
+        "dialog, one training (seed 1), as written: gap when a channel is uninformative",
+        "in distribution (swap): image 20.0 [20.0, 20.0].",
         "beyond that, since it is out of distribution: image +10.0.",
         "the caption alone gives an MPR of 99.5 [99.5, 99.5]; ten rounds of the bots’ own talk make it 89.5",
         "ask 1.0 different questions in ten rounds (people 1.0); 90.0 %",
         "says what people said in 80.0 [80.0, 80.0] % of the rounds",
         "costs the bots’ own dialog 5.0 [5.0, 5.0] points",
-        "makes no difference to the recorded human dialog",
-        "dialog, both readings: the gap at round 10 differs in 1 of 1 conditions",
+        "not as in training, makes a difference to the recorded human dialog cannot be told: 0.0 [0.0, 0.0].",
+        "dialog, one training (seed 1), both readings: the gap at round 10 differs in 1 of 1 conditions",
         "most for noise: 30.0 [30.0, 30.0] as written, 15.0 [15.0, 15.0] as released",
     ):
         assert words in text
-    assert "cost the same" not in text
+    assert "costs more cannot be told" not in text
     assert "misleads more" not in text
 
 
 def test_the_sentences_turn_with_the_numbers(frame):
     turned = frame.copy()
     here = (turned["table"] == "swap") & (turned["column"] == "noise − swap")
-    turned.loc[here, ["value", "low", "high"]] = [-3, -4, -2]
+    turned.loc[here, ["value", "low", "high", "each"]] = [-3, -4, -2, "-3"]
     assert "misleads more: image −3.0" in "\n".join(findings(turned))
-    turned.loc[here, ["value", "low", "high"]] = [1, -1, 3]
-    assert "cost the same, as far as the interval tells: image" in "\n".join(findings(turned))
+    turned.loc[here, ["value", "low", "high", "each"]] = [1, -1, 3, "1"]
+    assert "whether noise or swap costs more cannot be told: noise − swap is image 1.0 [−1.0, 3.0]." in "\n".join(
+        findings(turned)
+    )
     here = (turned["row"] == "MPR, bots talk") & (turned["column"] == "bare − as in training")
-    turned.loc[here, ["value", "low", "high"]] = [3, 2, 4]
+    turned.loc[here, ["value", "low", "high", "each"]] = [3, 2, 4, "3"]
     assert "gains the bots’ own dialog 3.0 [2.0, 4.0] points" in "\n".join(findings(turned))
 
 
@@ -207,9 +210,11 @@ def test_seeds_are_averaged(tmp_path):
             write_result(paths[-1], made_result(ranks(rank, 2), seed=seed, condition=name, **settings(**given)))
     found = diagnosed(paths)
     assert cells(found, "swap", "written", "image")["noise"] == 20
-    # The dialogs sway together, so that differences don't.
     line = found[(found["column"] == "noise") & (found["table"] == "swap")].iloc[0]
-    assert (line["low"], line["high"]) == pytest.approx((20, 20), abs=1e-3)
+    assert (line["seeds"], line["each"]) == ("1 2", "10.0000 30.0000")
+    # The dialogs sway together, so that differences don't; the trainings differ.
+    assert line["low"] < 0
+    assert line["high"] > 40
 
 
 def test_without_transcripts_nothing_is_heard():

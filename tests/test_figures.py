@@ -9,9 +9,11 @@ from fakes import PAPERS, ROOT, all_results, made_config, made_material
 
 from cooperation.config.experiment import read
 from cooperation.io.files import InputError
-from cooperation.reports.drawing import STYLES, save
+from cooperation.reports.drawing import STYLES, save, styles
 from cooperation.reports.figures import rounds, why
 from cooperation.reports.paper import read_figures
+from cooperation.reports.statistics import across_seeds
+from cooperation.reports.trainings import Estimate
 
 FIGURES = read_figures(ROOT / "paper" / "figures.csv", PAPERS)
 LABELS = {name: {line.condition.text: line.label for line in figure.lines} for name, figure in FIGURES.items()}
@@ -53,38 +55,53 @@ def without(material, **names):
     return replace(material, summary=summary[~gone])
 
 
-def check_panel(axes, material, name, model, reading):
-    """A panel has every line of the figure and its band."""
+def named_lines(axes):
+    return {line.get_label(): line for line in axes.get_lines() if not line.get_label().startswith("_")}
+
+
+def check_panels(pair, material, name, model, reading):
+    """The panel of MPRs has every line of the figure and its band; that of gaps all but the baseline's."""
     summary, labels = material.summary, LABELS[name]
-    lines = {line.get_label(): line for line in axes.get_lines()}
-    assert list(lines) == list(labels.values())
-    for settings, label in labels.items():
-        rows = summary[
-            (summary["model"] == model) & (summary["reading"] == reading) & (summary["settings"] == settings)
-        ]
-        assert lines[label].get_xdata().tolist() == list(range(1, 11))
-        assert lines[label].get_ydata().tolist() == rows["mpr"].tolist()[1:]
-    bands = [band.get_paths()[0].vertices[:, 1] for band in axes.collections]
-    assert len(bands) == len(lines)
-    assert np.isclose(bands[-1].max(), rows["high"].tolist()[1:], atol=1e-9).any()
+    for axes, value, high, left_out in zip(pair, ("mpr", "gap"), ("high", "gap_high"), ("", "None"), strict=True):
+        lines = named_lines(axes)
+        own = [label for label in labels.values() if label != left_out]
+        assert list(lines)[: len(own)] == own
+        assert list(lines)[len(own) :] == ([] if left_out else ["None, the paper’s Table 1"])
+        for settings, label in labels.items():
+            if label == left_out:
+                continue
+            rows = summary[
+                (summary["model"] == model) & (summary["reading"] == reading) & (summary["settings"] == settings)
+            ]
+            rows = across_seeds(rows)
+            assert lines[label].get_xdata().tolist() == list(range(1, 11))
+            assert lines[label].get_ydata().tolist() == rows[value].tolist()[1:]
+        bands = [band.get_paths()[0].vertices[:, 1] for band in axes.collections]
+        assert len(bands) == len(own)
+        assert np.isclose(bands[-1].max(), rows[high].tolist()[1:], atol=1e-9).any()
+
+
+def pairs(figure):
+    """Each panel of MPRs with that of gaps beside it."""
+    return list(zip(figure.axes[::2], figure.axes[1::2], strict=True))
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_each_reading_has_a_panel_with_every_line_and_its_band(name, material):
+def test_each_reading_has_panels_with_every_line_and_its_band(name, material):
     figure = rounds.draw(material, name)
-    assert [axes.get_title().split(":")[0] for axes in figure.axes] == ["written", "released"]
-    for axes in figure.axes:
-        check_panel(axes, material, name, "dialog", axes.get_title().split(":")[0])
+    assert [left.get_title().split(":")[0] for left, _ in pairs(figure)] == ["written", "released"]
+    for pair in pairs(figure):
+        check_panels(pair, material, name, "dialog", pair[0].get_title().split(":")[0])
     [sibling] = {"1a", "1b"} - {name}
     assert f"not aligned with Figure {sibling}" in figure.axes[0].get_ylabel()
 
 
 def test_two_models_that_stand_for_the_papers_stand_one_below_the_other(rivals):
     figure = rounds.draw(rivals, "1a")
-    names = [axes.get_title().split(":")[0].split(", ") for axes in figure.axes]
+    names = [left.get_title().split(":")[0].split(", ") for left, _ in pairs(figure)]
     assert names == [[model, reading] for model in ("dialog", "other") for reading in ("written", "released")]
-    for axes, (model, reading) in zip(figure.axes, names, strict=True):
-        check_panel(axes, rivals, "1a", model, reading)
+    for pair, (model, reading) in zip(pairs(figure), names, strict=True):
+        check_panels(pair, rivals, "1a", model, reading)
     alt = rounds.describe(rivals, "1a").alt
     assert "Model dialog, reading written: None from" in alt
     assert "Model other, reading released: None from" in alt
@@ -110,13 +127,57 @@ def test_the_same_numbers_give_the_same_bytes(ending, material, tmp_path):
 
 
 def test_one_reading_is_one_panel(material):
-    assert len(rounds.draw(without(material, reading="released"), "1b").axes) == 1
+    assert len(rounds.draw(without(material, reading="released"), "1b").axes) == 2
+
+
+def test_every_training_is_a_thin_line():
+    """Beside the mean of three, each has the values of its own rows; one training alone has none."""
+    material = made_material(played=all_results(seeds=(1, 2, 5)))
+    summary = material.summary
+    for axes, value in zip(rounds.draw(material, "1b").axes[:2], ("mpr", "gap"), strict=True):
+        thin = [line.get_ydata().tolist() for line in axes.get_lines() if line.get_linewidth() == 0.6]
+        own = summary[(summary["condition"] == "image-from5") & (summary["reading"] == "written")]
+        expected = [own[own["seed"] == seed][value].tolist()[1:] for seed in ("1", "2", "5")]
+        assert all(values in thin for values in expected)
+        assert len(thin) == 3 * (4 if value == "mpr" else 3)
+    assert "Thin lines: each training." in rounds.describe(material, "1b").caption
+    assert "mean of seeds 1, 2, 5. Intervals are over dialogs and trainings." in rounds.describe(material, "1b").caption
+
+
+def test_one_training_is_said_to_be_one(material):
+    said = rounds.describe(material, "1b").caption
+    assert "Intervals are over dialogs, of one training." in said
+    assert "Thin lines" not in said
+    assert not [line for line in rounds.draw(material, "1b").axes[0].get_lines() if line.get_linewidth() == 0.6]
+
+
+def test_the_papers_values_are_drawn_where_it_prints_them(material):
+    for left, _ in pairs(rounds.draw(material, "1a")):
+        printed = named_lines(left)["None, the paper’s Table 1"]
+        assert printed.get_xdata().tolist() == list(range(1, 11))
+        assert printed.get_ydata().tolist() == [93.1, 93.2, 92.7, 92.8, 93.0, 93.0, 92.9, 92.8, 92.7, 92.6]
+
+
+def test_colours_darken_as_the_probability_rises():
+    """Those of Figure 1a, whose conditions differ in p alone; of Figure 1b they are apart, in no order."""
+    conditions = {name: [line.condition for line in figure.lines] for name, figure in FIGURES.items()}
+    none, *rising = [style["color"] for style in styles(conditions["1a"])]
+    light = [sum(int(color[at : at + 2], 16) for at in (1, 3, 5)) for color in rising]
+    assert light == sorted(light, reverse=True)
+    assert none == "#000000"
+    assert [style["color"] for style in styles(conditions["1b"])] == [style["color"] for style in STYLES[:4]]
+    backwards = [conditions["1a"][0], *conditions["1a"][:0:-1]]
+    assert [style["color"] for style in styles(backwards)] == [none, *rising[::-1]]
+    for name in FIGURES:
+        assert len({(style["marker"], str(style["linestyle"])) for style in styles(conditions[name])}) == len(
+            conditions[name]
+        )
 
 
 def test_what_was_not_played_is_said(material):
     drawn, full = rounds.draw(without(material, condition="caption-p0.6"), "1a"), rounds.draw(material, "1a")
     assert "Not played: Caption, p = 0.6." in drawn.get_suptitle()
-    assert "Caption, p = 0.6" not in [line.get_label() for line in drawn.axes[0].get_lines()]
+    assert "Caption, p = 0.6" not in named_lines(drawn.axes[0])
     assert "Not played" not in full.get_suptitle()
     styles = [
         {line.get_label(): line.get_marker() for line in figure.axes[0].get_lines()}["Caption, p = 0.8"]
@@ -145,13 +206,14 @@ def test_the_description_names_the_ends_of_the_lines(material):
     rows = summary[(summary["model"] == "dialog") & (summary["reading"] == "written")]
     line = rows[rows["condition"] == "image-from5"].set_index("round")["mpr"]
     found = rounds.describe(material, "1b")
-    assert f"Image from {line[1]:.1f} to {line[10]:.1f}" in found.alt
+    gap = rows[rows["condition"] == "image-from5"].set_index("round")["gap"]
+    assert f"Image from {line[1]:.1f} to {line[10]:.1f}, gap {gap[10]:+.1f}" in found.alt
     assert "The y-axes of Figures 1a and 1b are not aligned." in found.caption
 
 
 def cell(model, table, row, column, value):
     place = {"dataset": "miniature", "model": model, "table": table, "reading": "written", "row": row}
-    return place | {"column": column, "value": value, "low": value - 1, "high": value + 2}
+    return place | {"column": column, **Estimate(value, value - 1, value + 2, (1, 2), (value - 2, value + 2)).cells}
 
 
 SWAPS = [cell("dialog", "swap", "image", "noise", 30.0), cell("dialog", "swap", "image", "swap", 20.0)]

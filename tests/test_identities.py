@@ -243,7 +243,7 @@ ALLOWED = {
     ("train", "features", "normalisation"): ANY_DATA,
     **{("play, no baseline", "checkpoint", kind): NOTHING_BEFORE for kind in ("training", "sizes", "seed")},
     **{("play, as set", "settings", kind): BY_FLAG for kind in ("game seed", "candidates", "reading")},
-    ("play, as set", "settings", "seed"): "both list the same seeds",
+    **{(command, "settings", "seed"): "both list the same seeds" for command in ("play, as set", "report")},
     ("play, as set", "settings", "conditions"): "what these settings say is played; the result says it",
     ("intervene", "intervention", "conditions"): "what the file says is played; the report compares the result with it",
     ("intervene, as set", "settings", "seed"): "both list the same seeds",
@@ -267,7 +267,7 @@ ALONE = {
     ("summarise", "baseline", "conditions"): "late.h5: the same condition as",
     ("play, as set", "checkpoint", "seed"): "trained with seed 2, not 1; give the bots of that seed",
     ("intervene, as set", "checkpoint", "seed"): "trained with seed 2, not 1; give the bots of that seed",
-    **{("report", "settings", kind): "that the settings ask for are missing" for kind in ("seed", "reading")},
+    ("report", "settings", "reading"): "that the settings ask for are missing",
     ("intervene, as set", "settings", "candidates"): "none.h5: its 12 dialogs are not the 11 that are played here",
 }
 """Cell → what is said where it is a flag, not another file, that contradicts the file, or a file is missing."""

@@ -21,7 +21,7 @@ from cooperation.bots.checkpoint import Checkpoint, save_checkpoint
 from cooperation.bots.pair import TrainedBots
 from cooperation.bots.scripted import OracleAnswerer, OracleQuestioner
 from cooperation.commands import intervene, report
-from cooperation.config.experiment import ManualGame
+from cooperation.config.experiment import ManualGame, read
 from cooperation.config.training import Sizes, Training
 from cooperation.data.agreements import identity_of_intervention
 from cooperation.data.store import Dialogs, Features, write_dialogs, write_features
@@ -49,8 +49,9 @@ from cooperation.game.place import Context
 from cooperation.game.readings import READINGS, own
 from cooperation.game.vocabulary import Vocabulary
 from cooperation.io.files import InputError
-from cooperation.reports.claims import check, manual_evidence, read_claims
+from cooperation.reports.claims import check, read_claims
 from cooperation.reports.drawing import save
+from cooperation.reports.evidence import manual_evidence
 from cooperation.reports.figures import manual as manual_figure
 from cooperation.reports.manual_drawing import BLUE, COLUMN, TEXT, draw_manual, wrapped
 from cooperation.reports.page import Contents, render
@@ -453,13 +454,48 @@ def test_wrong_flags_are_one_line(folder, words, said):
 
 def test_the_claims_find_their_ranks(checkpoint):
     result = played(checkpoint, CAPTION)
-    evidence = manual_evidence([result])
-    assert evidence["manual", "written", "figure_2-caption-changed"].tolist() == [(result.ranks[1] + 1).tolist()] * 2
+    evidence = manual_evidence([result], 20)
+    assert evidence["manual", "written", "figure_2-caption-changed"].each.tolist() == [(result.ranks[1] + 1).tolist()]
     claims = read_claims(MANUAL.parent / "claims.csv", PAPERS)
     verdicts = check(claims, evidence, STANDS_FOR, ["written"], "visdial").set_index("claim")
     assert verdicts.loc["better-caption-before", "ours"] == result.ranks[0, 10] + 1
-    assert verdicts.loc["better-caption-before", "verdict"] == "not reproduced"
-    assert verdicts.loc["better-caption-after", "verdict"] == "reproduced"
+    # One training decides nothing.
+    for name, where in (("before", "outside"), ("after", "inside")):
+        line = verdicts.loc[f"better-caption-{name}"]
+        assert (line["verdict"], line["reason"]) == (
+            "undecided",
+            f"one training, seed 1: it lies {where} the range, others may not",
+        )
+
+
+def test_a_figure_speaks_of_every_training(checkpoint):
+    """The first one's dialog is drawn; the ranks of the others are thin lines, and the caption has them all."""
+    games = [ManualGame("miniature", "dialog", seed, "written", "2", "figure_2.yaml") for seed in (1, 4)]
+    first = played(checkpoint, CAPTION)
+    other = replace(first, ranks=first.ranks[:, ::-1] + 3, attributes={**first.attributes, "seed": 4})
+    material = made_material(manual=dict(zip(games, (first, other), strict=True)), vocabulary=VOCABULARY)
+    figure = manual_figure.draw(material, "2")
+    thin = [line.get_ydata().tolist() for line in figure.axes[-1].get_lines() if line.get_linewidth() == 0.7]
+    assert thin == (other.ranks + 1).tolist()
+    assert figure.axes[0].texts[0].get_text().endswith("seed 1; thin lines: seed 4")
+    ends = [
+        f"seed {seed} (image {result.image_ids[0]}) {result.ranks[0, 10] + 1:g} and {result.ranks[1, 10] + 1:g}"
+        for seed, result in ((1, first), (4, other))
+    ]
+    assert "; ".join(ends) in manual_figure.describe(material, "2").caption
+    alone = replace(material, manual={games[0]: first})
+    assert "one training, so others may show something else" in manual_figure.describe(alone, "2").caption
+    assert not [line for line in manual_figure.draw(alone, "2").axes[-1].get_lines() if line.get_linewidth() == 0.7]
+
+
+def test_manual_interventions_are_played_by_every_training():
+    config = yaml.safe_load((MANUAL.parents[1] / "config.yaml").read_text())
+    games = read({**config, "seeds": [3, 5]}).manual_games()
+    assert {(game.seed, game.reading, game.figure) for game in games} == {
+        (seed, reading, figure) for seed in (3, 5) for reading in config["readings"] for figure in "2345"
+    }
+    # The first training stands first, for its dialog is shown.
+    assert next(game.seed for game in games if game.figure == "4") == 3
 
 
 def test_the_page_shows_figure_and_text_and_escapes_both(checkpoint):

@@ -80,7 +80,7 @@ def test_a_row_a_model(found):
         ["w0.1", "dialog", "epochs 3, image_weight 0.1", "69.5", "74.5", "69.5", "84.5", "–", "–"],
         ["round", "round", "epochs 9", "59.5", "98.5", "–", "–", "–", "–"],
     ]
-    assert shown[0][3] == "79.5 [79.5, 79.5]"
+    assert shown[0][3] == "79.5 [79.5, 79.5] one training"
 
 
 def test_results_that_do_not_say_how_their_bots_were_trained_are_shown_without():

@@ -18,9 +18,10 @@ from cooperation.config.experiment import CLAIMS, FIGURES, PUBLISHED, read
 from cooperation.config.interventions import check_conditions, read_interventions
 from cooperation.evaluation.results import write_result
 from cooperation.io.files import InputError
-from cooperation.reports.claims import WITHOUT_MODEL, manual_evidence, read_claims
+from cooperation.reports.claims import WITHOUT_MODEL, read_claims
 from cooperation.reports.controls import compare as compare_worlds
 from cooperation.reports.controls import resample_worlds
+from cooperation.reports.evidence import manual_evidence
 from cooperation.reports.figures import rounds
 from cooperation.reports.paper import read_figures, read_published
 from cooperation.reports.products import MANIFEST, products
@@ -298,7 +299,7 @@ def test_a_table_looks_for_the_intervention():
 
 def test_claims_look_for_the_intervention():
     found = of_interventions(**PLAYED).labelled(PAPERS.conditions)
-    levels = {label: drawn[0, 10] for (_, _, label), drawn in found.items()}
+    levels = {label: drawn.each[0, 10] for (_, _, label), drawn in found.items()}
     expected = {"none": 89.5, "image-from1": 59.5, "caption-p1": 82.5, "image-from5": 87.5}
     assert levels == pytest.approx(expected, abs=1e-4)
 
@@ -313,9 +314,8 @@ def test_claims_of_single_dialogs_look_for_what_was_changed():
         ({"dialog": 7, "questions": {"1": "is it red"}, "caption": "a cube"}, "caption-question"),
     ):
         played = made_result(np.ones((2, 11)), condition="figure_2", settings=json.dumps(changes), title="T")
-        assert {key[2] for key in manual_evidence([played])} == {
-            f"figure_2-{channels}-original",
-            f"figure_2-{channels}-changed",
+        assert {key[2] for key in manual_evidence([played], 20)} == {
+            f"figure_2-{channels}-{what}" for what in ("original", "changed", "answers")
         }
     claims = read_claims(ROOT / CLAIMS, PAPERS)
     stated = set(" ".join(claims.loc[claims["model"] == "manual", "conditions"]).split())

@@ -31,6 +31,7 @@ from cooperation.reports.models import compare_models, models_table
 from cooperation.reports.page import Contents, render
 from cooperation.reports.paper import read_published
 from cooperation.reports.tables import paper_table
+from cooperation.reports.trainings import Estimate
 
 PAPER = ROOT / "paper"
 VOCABULARY = Vocabulary.of(WORDS)
@@ -120,7 +121,7 @@ def test_links_lead_somewhere_and_ids_are_unique(text):
 def test_pictures_and_tables_can_be_read_aloud(text):
     page = Page(text)
     assert len(page.all("img")) == 2
-    assert all("Line chart of MPR" in attributes["alt"] for attributes in page.all("img"))
+    assert all("Line charts of MPR" in attributes["alt"] for attributes in page.all("img"))
     assert all(attributes.get("scope") in ("col", "row") for attributes in page.all("th"))
     assert len(page.all("caption")) == len(page.all("table"))
 
@@ -174,7 +175,7 @@ def test_the_diagnostics_have_a_section_with_a_described_figure(material):
     numbers = {"noise": (30, 28, 32), "swap": (20, 19, 21), "noise − swap": (10, 7, 13)}
     frame = pd.DataFrame(
         [
-            cell | {"column": column, "value": value, "low": low, "high": high}
+            cell | {"column": column, **Estimate(value, low, high, (1, 2), (value, value)).cells}
             for column, (value, low, high) in numbers.items()
         ]
     )
@@ -190,10 +191,12 @@ def test_the_diagnostics_have_a_section_with_a_described_figure(material):
     assert "<code>figure_why.svg</code>" in text
 
 
-def test_the_page_begins_with_how_many_claims_are_reproduced(material):
+def test_the_page_begins_with_how_many_claims_hold(material):
     claim = {"statement": "s", "source": "Table 1", "published": "> 0", "at_least": 0.0, "at_most": np.nan}
-    numbers = {"ours": 1.0, "low": 0.5, "high": 1.5, "reason": "r", "model": "dialog"}
-    verdicts = {"written": ("reproduced", "not reproduced", "not comparable"), "released": ("not comparable",) * 3}
+    claim |= {"counted": "", "why": "a direction"}
+    numbers = {"ours": 1.0, "low": 0.5, "high": 1.5, "seeds": "1 2", "each": "0.9 1.1", "p": 0.01, "q": 0.02}
+    numbers |= {"reason": "r", "model": "dialog"}
+    verdicts = {"written": ("holds", "fails", "not comparable"), "released": ("not comparable",) * 3}
     lines = [
         claim | numbers | {"claim": f"c{number}", "reading": reading, "verdict": verdict}
         for number in range(3)
@@ -201,7 +204,7 @@ def test_the_page_begins_with_how_many_claims_are_reproduced(material):
     ]
     text = page_of(material, {"claims": claims_table(pd.DataFrame(lines), "miniature", "")})
     header = " ".join(text.split("<nav")[0].split())
-    assert "1 of 2 in the reading written, 0 of 0 in the reading released." in header
+    assert "1 hold, 1 fail and 0 are undecided in the reading written; 0 hold, 0 fail and 0 are undecided" in header
 
 
 def test_statistics_of_the_dialogs_have_a_section(material):

@@ -61,6 +61,18 @@ def test_several_seeds_give_their_mean_and_range():
     assert len(rows) == 2 * 11
 
 
+def test_no_interval_of_an_mpr_reaches_beyond_100():
+    """Two trainings far apart allow nearly anything, but a gap alone may be more."""
+    scores = [
+        made_scores(np.full((3, 11), 5.0) + more + 20 * seed, seed=seed, condition=name)
+        for seed in (0, 1)
+        for name, more in (("none", 0), ("caption-p1", 9 * seed))
+    ]
+    rows = across_seeds(summary_of(scores, 500))
+    assert (rows["high"].max(), rows["low"].min()) == (100, 0)
+    assert rows["gap_high"].max() > 40
+
+
 def test_the_mean_over_seeds_is_one_of_what_was_perturbed_too():
     summary = summary_of([made_scores(np.zeros((2, 11)), seed=seed) for seed in (1, 2, 3)], 20)
     assert set(summary["seed"]) == {"1", "2", "3", "mean"}
@@ -140,13 +152,14 @@ def test_games_are_found_by_condition():
     found = resample(scores, 50)
     assert (found.models, found.readings, found.resamples) == (["dialog"], ["written"], 50)
     image = found.mpr("dialog", "written", condition_of("image"))
-    assert image.shape == (51, 11)
-    # The mean over the seeds.
-    assert image[0] == pytest.approx(99.5 - 3 - ranks.mean(0))
+    assert (image.seeds, image.means.shape) == ((0, 2), (2, 51, 11))
+    assert image.each == pytest.approx(np.array([97.5, 95.5])[:, None] - ranks.mean(0))
+    assert image.together[0] == pytest.approx(99.5 - 3 - ranks.mean(0))
     assert found.mpr("dialog", "released", condition_of("image")) is None
     assert found.mpr("dialog", "written", condition_of("caption")) is None
-    assert found.gap("dialog", "written", condition_of("image")) == pytest.approx(np.full((51, 11), 2), abs=1e-4)
-    assert found.gap("dialog", "written", condition_of("image-bare")) == pytest.approx(np.full((51, 11), 5), abs=1e-4)
+    for name, lost in (("image", 2), ("image-bare", 5)):
+        gap = found.gap("dialog", "written", condition_of(name))
+        assert gap.means == pytest.approx(np.full((2, 51, 11), lost), abs=1e-4)
     assert found.gap("dialog", "written", condition_of("answer")) is None
 
 
@@ -157,9 +170,10 @@ def test_other_numbers_of_the_dialogs_are_paired_with_the_ranks():
 
 
 def test_sizes_are_said_in_words():
-    assert made_resampled(20).size == sizes(made_summary(20)) == "30 queries × 100 candidates, seed 1."
-    assert made_resampled(20, seeds=(2, 10)).size == "30 queries × 100 candidates, mean of seeds 2, 10."
-    assert sizes(made_summary(20, seeds=(2, 10))) == "30 queries × 100 candidates, mean of seeds 2, 10."
+    one = "30 queries × 100 candidates, seed 1. Intervals are over dialogs, of one training."
+    assert made_resampled(20).size == sizes(made_summary(20)) == one
+    two = "30 queries × 100 candidates, mean of seeds 2, 10. Intervals are over dialogs and trainings."
+    assert made_resampled(20, seeds=(2, 10)).size == sizes(made_summary(20, seeds=(2, 10))) == two
 
 
 def test_queries_and_candidates_stand_beside_every_mpr(tmp_path, monkeypatch):

@@ -6,11 +6,12 @@ import pytest
 
 from cooperation.io.files import InputError
 from cooperation.reports.table import Block, Cell, Column, Table, number_cell
+from cooperation.reports.trainings import Estimate
 
 COLUMNS = (Column("Row", "claim"), Column("A"), Column("Words", "text source"))
 ROWS = (
-    (Cell("first"), number_cell(3.04, 2.1, 4.0), Cell("a|b & 5 %", style="verdict")),
-    (Cell("<b>"), number_cell(float("nan"), float("nan"), float("nan")), Cell("–")),
+    (Cell("first"), number_cell(Estimate(3.04, 2.1, 4.0, (1, 2), (3.0, 3.1))), Cell("a|b & 5 %", style="verdict")),
+    (Cell("<b>"), number_cell(Estimate(float("nan"), float("nan"), float("nan"))), Cell("–")),
 )
 
 

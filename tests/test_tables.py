@@ -111,7 +111,7 @@ def test_html_shows_paper_ours_interval_and_difference():
 def test_several_seeds_show_their_range():
     scores = [made_scores(np.full((2, 11), float(seed)), seed=seed) for seed in (2, 4)]
     rows = summarise(resample(scores, 20))
-    assert sizes(rows) == "2 queries × 100 candidates, mean of seeds 2, 4."
+    assert sizes(rows) == "2 queries × 100 candidates, mean of seeds 2, 4. Intervals are over dialogs and trainings."
     assert "95.5…97.5" in made(rows, 1).html()
 
 

@@ -174,7 +174,8 @@ def test_an_edited_condition_is_one_job_and_what_reads_it(project):
 def test_an_edited_setting_redoes_what_depends_on_it(project):
     retrained = project.jobs("--config", "datasets={small: {training: {round: {epochs: 2}}}}")
     assert retrained == {"train": 1, "play": 2} | REPORTING
-    assert project.jobs("--config", "seeds=[1, 2]") == {"train": 2, "play": 8} | REPORTING
+    second = {"train": 2, "play": 8, "intervene_dialog": 1}
+    assert project.jobs("--config", "seeds=[1, 2]") == second | REPORTING
     assert project.jobs("--config", "readings=[written, released]") == {"play": 8, "intervene_dialog": 1} | REPORTING
 
 

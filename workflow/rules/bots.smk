@@ -167,11 +167,11 @@ for model, own in experiment.loaded.items():
                 " > {log} 2>&1"
 
 
-# Figures 2 to 5: single dialogs without and with a manual intervention, played by the bots of the first seed. A rule
+# Figures 2 to 5: single dialogs without and with a manual intervention, played by the bots of each seed. A rule
 # chooses a dialog by its ranks in one reading, so that all readings play the same.
 for model in dict.fromkeys(game.model for game in experiment.manual_games()):
     figures = [game for game in experiment.manual_games() if game.model == model]
-    bots = f"{DATASET}/{model}-seed{experiment.seeds[0]}"
+    bots = f"{DATASET}/{model}-seed{{seed}}"
 
     rule:
         name:
@@ -184,23 +184,26 @@ for model in dict.fromkeys(game.model for game in experiment.manual_games()):
             baseline=f"results/{bots}/{experiment.readings[0]}/none.h5",
             code=sources("intervene", discovered=[]),
         output:
-            [game.path for game in figures],
+            [
+                f"results/{DATASET}/manual/{model}-seed{{seed}}/{game.reading}/figure_{game.figure}.h5"
+                for game in figures
+                if game.seed == figures[0].seed
+            ],
         log:
-            f"logs/{DATASET}/intervene_{model}.log",
+            f"logs/{DATASET}/manual_{model}-seed{{seed}}.log",
         benchmark:
-            f"logs/{DATASET}/intervene_{model}.tsv"
+            f"logs/{DATASET}/manual_{model}-seed{{seed}}.tsv"
         conda:
             "../envs/torch.yaml"
         params:
             dataset=DATASET,
             model=model,
-            trained=experiment.seeds[0],
             readings=experiment.readings,
             seed=experiment.game_seed,
             out=lambda wildcards, output: Path(output[0]).parents[1],
         shell:
             "cooperation intervene --all --dataset {params.dataset}"
-            " --model {params.model} --training-seed {params.trained}"
+            " --model {params.model} --training-seed {wildcards.seed}"
             " --checkpoint {input.checkpoint}"
             " --dialogs {input.dialogs}"
             " --features {input.features}"

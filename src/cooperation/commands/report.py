@@ -30,10 +30,11 @@ from cooperation.evaluation.results import Result, read_result
 from cooperation.io.hdf5 import read_attributes
 from cooperation.io.identity import Identity
 from cooperation.io.writing import keep, write_text
-from cooperation.reports.claims import all_evidence, check, claims_table, read_claims
+from cooperation.reports.claims import check, claims_table, read_claims
 from cooperation.reports.corpus import describe, statistics_table
 from cooperation.reports.diagnostics import diagnose, diagnostics_table, read_talks
 from cooperation.reports.drawing import save
+from cooperation.reports.evidence import all_evidence
 from cooperation.reports.figures import figures_of
 from cooperation.reports.manifest import made_of, settings_of, write_manifest
 from cooperation.reports.material import Material
@@ -131,14 +132,18 @@ def _check_dialogs(path: Path, experiment: Experiment, identities: Iterable[Iden
 def _material(experiment: Experiment, resampled: Resampled, manual: Manual, arguments: argparse.Namespace) -> Material:
     """What figures and page are made of."""
     shown = {game: result for game, result in manual.items() if game.reading == experiment.readings[0]}
+    # The dialog of the first training, which stands there first.
+    drawn = {game.figure: result for game, result in reversed(shown.items())}
+    interventions = read_interventions(INTERVENTIONS)
     return Material(
         experiment=experiment,
         folder=arguments.results,
         vocabulary=read_vocabulary(arguments.dialogs),
         results={game: read_result(path_of(game, arguments.results)) for game in games_shown(experiment)},
         manual=shown,
-        pictures=_pictures(arguments.pictures, shown.values(), resampled.scores[0].identity),
-        lines=read_figures(Path(FIGURES), read_interventions(INTERVENTIONS)),
+        pictures=_pictures(arguments.pictures, drawn.values(), resampled.scores[0].identity),
+        lines=read_figures(Path(FIGURES), interventions),
+        published=read_published(Path(PUBLISHED), interventions),
         scores=resampled.scores,
         summary=summarise(resampled),
         diagnostics=diagnose(resampled, read_talks(resampled.scores)),
@@ -168,7 +173,7 @@ def _tables(material: Material, resampled: Resampled, manual: Manual, dialogs: P
     experiment, size = material.experiment, material.size
     dataset, stands_for = experiment.dataset, experiment.stands_for
     interventions, counts = read_interventions(INTERVENTIONS), read_attributes(dialogs)
-    published, claims = read_published(Path(PUBLISHED), interventions), read_claims(Path(CLAIMS), interventions)
+    published, claims = material.published, read_claims(Path(CLAIMS), interventions)
     evidence = all_evidence(resampled, interventions, published, counts, list(manual.values()))
     verdicts = check(claims, evidence, stands_for, resampled.readings, dataset)
     statistics = describe(counts, len(material.vocabulary.words), claims)

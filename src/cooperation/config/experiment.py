@@ -131,12 +131,13 @@ class Experiment:
         ]
 
     def manual_games(self) -> list[ManualGame]:
-        """The manual interventions on the chosen data set, played by the bots of the first seed, reading by reading."""
+        """The manual interventions on the chosen data set, played by the bots of each seed, reading by reading."""
         return [
-            ManualGame(self.dataset, model, self.seeds[0], reading, figure, file)
+            ManualGame(self.dataset, model, seed, reading, figure, file)
             for reading in self.readings
             for figure, (model, file) in self.data.manual.items()
             if model in self.conditions
+            for seed in self.seeds_of(self.dataset, model)
         ]
 
 

@@ -14,9 +14,6 @@ RESAMPLES = 10_000
 LEVEL = (2.5, 97.5)
 """Percentiles of the resampled means that bound the interval."""
 
-SIMULTANEOUS = LEVEL[1] - LEVEL[0]
-"""Percentage of the resamples that lie within all of several intervals at once."""
-
 Doubles = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]
 BLOCK = 256
@@ -111,24 +108,22 @@ def _poisson_steps(mean: float) -> npt.NDArray[np.uint16]:
     return np.asarray(steps[steps < 2**16].astype(np.uint16))
 
 
-def interval(draws: Doubles) -> Doubles:
-    """95 % percentile interval of resampled statistics: [resamples, …] → [2, …], low and high."""
-    return np.percentile(draws, LEVEL, axis=0)
+def interval(draws: Doubles, level: tuple[float, float] = LEVEL) -> Doubles:
+    """Percentile interval of resampled statistics: [resamples, …] → [2, …], low and high. level: its percentiles."""
+    return np.percentile(draws, level, axis=0)
 
 
-def estimated(drawn: Doubles) -> tuple[float, float, float]:
-    """A plain value and its percentile interval, low and high; drawn: [1 + resamples], [1] has none (NaN)."""
-    low, high = interval(drawn[1:]) if len(drawn) > 1 else (np.nan, np.nan)
-    return float(drawn[0]), float(low), float(high)
+def simultaneous_margins(plain: Doubles, draws: Doubles, level: tuple[float, float] = LEVEL) -> Doubles:
+    """Half widths of simultaneous intervals: plain [n] and resampled [resamples, n] statistics → [n].
 
-
-def simultaneous_margins(plain: Doubles, draws: Doubles) -> Doubles:
-    """Half widths of simultaneous 95 % intervals: plain [n] and resampled [resamples, n] statistics → [n].
-
-    All are the same number of standard errors, so many that 95 % of the resamples lie within all intervals (max-t).
+    All are the same multiple of the half width that each would have alone, so large that as many of the resamples as
+    the level says lie within all intervals (max-t; a standard error is no measure of draws with the tails of few
+    trainings).
     """
-    errors = draws.std(0)
+    percentage = level[1] - level[0]
     away = np.abs(draws - plain)
+    alone = np.percentile(away, percentage, axis=0)
+    alone = np.where(alone > 0, alone, away.max(0))
     # What does not vary has an interval of no width.
-    sizes = np.divide(away, errors, out=np.zeros_like(away), where=errors > 0)
-    return np.asarray(errors * np.percentile(sizes.max(-1), SIMULTANEOUS))
+    sizes = np.divide(away, alone, out=np.zeros_like(away), where=alone > 0)
+    return np.asarray(alone * np.percentile(sizes.max(-1), percentage))

@@ -5,7 +5,7 @@ import pandas as pd
 from cooperation.config.conditions import BASELINE
 from cooperation.reports.paper import interval_of, number, reading_heading, signed
 from cooperation.reports.statistics import across_seeds, readings, sizes
-from cooperation.reports.table import Block, Cell, Column, Table
+from cooperation.reports.table import Block, Cell, Column, Table, alone
 
 ROUNDS = (0, 1, 5, 10)
 CAPTION = (
@@ -39,6 +39,6 @@ def _row(name: str, rows: pd.DataFrame) -> tuple[Cell, ...]:
     by_round = rows.set_index("round")
     last = by_round.loc[by_round.index.max()]
     mprs = [number(by_round["mpr"].get(after, float("nan"))) for after in ROUNDS]
-    gap = (signed(last["gap"]), interval_of(last["gap_low"], last["gap_high"]))
+    gap = (signed(last["gap"]), " ".join((interval_of(last["gap_low"], last["gap_high"]), *alone(last["seeds"]))))
     amounts = [f"{round(rows[amount].sum()):,}" for amount in ("perturbed_messages", "perturbed_tokens")]
     return tuple(map(Cell, (name, *mprs, *gap, *amounts, last["settings"])))

@@ -8,12 +8,12 @@ import pandas as pd
 
 from cooperation.config.interventions import Interventions
 from cooperation.io.files import InputError
-from cooperation.reports.bootstrap import Doubles
 from cooperation.reports.paper import number, read_columns, with_interval
 from cooperation.reports.quantities import check_quantity, chosen, estimate
 from cooperation.reports.scores import Scores
 from cooperation.reports.statistics import Evidence, Resampled, resample
 from cooperation.reports.table import Block, Cell, Column, Table
+from cooperation.reports.trainings import Drawn
 
 EXPECTED = {
     "world": "str",
@@ -39,10 +39,7 @@ def read_expected(path: Path) -> pd.DataFrame:
     """Read `workflow/controls.csv`; raise `InputError` for an unknown quantity, or what is no rounds or no range."""
     expected = read_columns(path, EXPECTED)
     for line in expected.to_dict("records"):
-        place = f"{path}: {line['world']}"
-        check_quantity(line, place)
-        if not (line["at_least"] <= line["at_most"] or pd.isna(line["at_least"]) != pd.isna(line["at_most"])):
-            raise InputError(f"{place}: {line['at_least']} to {line['at_most']} is no range; give one bound or two")
+        check_quantity(line, f"{path}: {line['world']}")
     return expected
 
 
@@ -77,11 +74,11 @@ def compare(expected: pd.DataFrame, interventions: Interventions, worlds: Mappin
     return pd.DataFrame(lines, columns=list(FOUND))
 
 
-def _played(line: Mapping[Any, Any], interventions: Interventions, played: Evidence) -> dict[str, list[Doubles]]:
-    """Model → MPRs of the conditions that an expectation is about, [1 + resamples, 11] each. played: in its world."""
+def _played(line: Mapping[Any, Any], interventions: Interventions, played: Evidence) -> dict[str, list[Drawn]]:
+    """Model → MPRs of the conditions that an expectation is about, of [11] each. played: in its world."""
     world, labels = line["world"], line["conditions"].split()
     meant = {label: interventions.of(label, world) for label in labels}
-    games: dict[str, dict[str, Doubles]] = {}
+    games: dict[str, dict[str, Drawn]] = {}
     for (model, _, label), drawn in played.items():
         games.setdefault(model, {})[label] = drawn
     able = {model: [own[label] for label in labels] for model, own in games.items() if set(labels) <= own.keys()}
@@ -94,14 +91,13 @@ def _played(line: Mapping[Any, Any], interventions: Interventions, played: Evide
     return able
 
 
-def _found(line: Mapping[Any, Any], games: Sequence[Doubles]) -> dict[str, object]:
-    found, low, high = estimate(line["quantity"], chosen(games, line["rounds"]))
-    return {
-        "found": found,
-        "low": low,
-        "high": high,
-        "holds": judge(found, low, high, line["at_least"], line["at_most"]),
-    }
+def _found(line: Mapping[Any, Any], games: Sequence[Drawn]) -> dict[str, object]:
+    drawn = chosen(games, line["rounds"])
+    if drawn is None:
+        raise InputError(f"{line['world']}: no training played all of {line['conditions']}; give results of one")
+    found = estimate(line["quantity"], drawn)
+    holds = judge(found.value, found.low, found.high, line["at_least"], line["at_most"])
+    return {"found": found.value, "low": found.low, "high": found.high, "holds": holds}
 
 
 def judge(found: float, low: float, high: float, at_least: float, at_most: float) -> bool:

@@ -13,15 +13,17 @@ from cooperation.evaluation.results import read_result
 from cooperation.game.interventions import CHANNELS
 from cooperation.game.readings import READINGS
 from cooperation.reports import talk
-from cooperation.reports.bootstrap import Doubles, estimated
+from cooperation.reports.bootstrap import Doubles
 from cooperation.reports.findings import findings
 from cooperation.reports.paper import reading_heading
 from cooperation.reports.scores import Scores
 from cooperation.reports.statistics import Resampled
 from cooperation.reports.table import Block, Cell, Column, Table, number_cell
+from cooperation.reports.trainings import COLUMNS as ESTIMATE
+from cooperation.reports.trainings import Drawn, Estimate, common, estimated
 
-COLUMNS = ("dataset", "model", "table", "reading", "row", "column", "value", "low", "high")
-"""Columns of `diagnose`'s table: one cell a line, with its 95 % interval over dialogs.
+COLUMNS = ("dataset", "model", "table", "reading", "row", "column", *ESTIMATE)
+"""Columns of `diagnose`'s table: one cell a line, with its 95 % interval.
 
 Cells are in percentage points of MPR at round 10 unless their column or row says otherwise.
 """
@@ -119,10 +121,7 @@ def diagnostics_table(diagnostics: pd.DataFrame, size: str) -> Table | None:
 def _block(name: str, model: str, reading: str, cells: pd.DataFrame) -> Block:
     """The rows of one table, model and reading."""
     columns = list(dict.fromkeys(cells["column"]))
-    found = {
-        (line["row"], line["column"]): number_cell(line["value"], line["low"], line["high"])
-        for line in cells.to_dict("records")
-    }
+    found = {(line["row"], line["column"]): number_cell(Estimate.of(line)) for line in cells.to_dict("records")}
     rows = [
         (Cell(row), *(found.get((row, column), Cell("–")) for column in columns)) for row in dict.fromkeys(cells["row"])
     ]
@@ -131,102 +130,123 @@ def _block(name: str, model: str, reading: str, cells: pd.DataFrame) -> Block:
     return Block(f"Model “{model}”. {heading}", head, tuple(rows), TABLES[name])
 
 
-def _line(place: tuple[str, str, str, str, str], drawn: Doubles) -> Line:
-    """A line of `diagnose`: model, table, reading, row and column, the plain value and its interval.
+def _line(place: tuple[str, str, str, str, str], drawn: Drawn) -> Line:
+    """A line of `diagnose`: model, table, reading, row and column, and the estimate."""
+    names = ("model", "table", "reading", "row", "column")
+    *_, row, column = place
+    found = estimated(drawn)
+    # An MPR or another percentage, but no difference.
+    share = "−" not in column and ("MPR" in (row + column) or "%" in column)
+    return {**dict(zip(names, place, strict=True)), **(found.within(0, 100) if share else found).cells}
 
-    drawn: as `estimated` takes it.
+
+def _by_caption(rounds: Doubles) -> Doubles:
+    return rounds[..., 0]
+
+
+def _at_last(rounds: Doubles) -> Doubles:
+    return rounds[..., -1]
+
+
+def _last(drawn: Drawn | None) -> Drawn | None:
+    """MPRs or gaps of [11] at round 10."""
+    return None if drawn is None else drawn.of(_at_last)
+
+
+def _compared(
+    place: tuple[str, str, str, str], columns: Mapping[str, Drawn | None], differences: Mapping[str, tuple[str, str]]
+) -> Iterator[Line]:
+    """The cells of a row that were played, in the trainings that played them all, and differences of them.
+
+    place: model, table, reading and row. differences: column → the one that is subtracted from, and the subtracted one.
     """
-    names = ("model", "table", "reading", "row", "column", "value", "low", "high")
-    return dict(zip(names, (*place, *estimated(drawn)), strict=True))
-
-
-def _last_gap(resampled: Resampled, model: str, reading: str, condition: Condition) -> Doubles | None:
-    """The gap at round 10: [1 + resamples]."""
-    gap = resampled.gap(model, reading, condition)
-    return None if gap is None else gap[:, -1]
+    played = {column: drawn for column, drawn in columns.items() if drawn is not None}
+    seeds = common(*played.values())
+    said: dict[str, Drawn] = {}
+    for column, drawn in played.items() if seeds else ():
+        said[column] = drawn.only(seeds)
+        yield _line((*place, column), said[column])
+        for title, (more, less) in differences.items():
+            if column in (more, less) and {more, less} <= said.keys():
+                yield _line((*place, title), said[more] - said[less])
 
 
 def _swap(resampled: Resampled, model: str, reading: str) -> Iterator[Line]:
     for channel in NOISE:
-        noise, swap = (_last_gap(resampled, model, reading, kind[channel]) for kind in (NOISE, SWAP))
+        noise, swap = (_last(resampled.gap(model, reading, kind[channel])) for kind in (NOISE, SWAP))
         if noise is not None and swap is not None:
-            for column, drawn in {"noise": noise, "swap": swap, "noise − swap": noise - swap}.items():
-                yield _line((model, "swap", reading, channel, column), drawn)
+            yield from _compared(
+                (model, "swap", reading, channel), {"noise": noise, "swap": swap}, {"noise − swap": ("noise", "swap")}
+            )
 
 
 def _facts(resampled: Resampled, model: str) -> Iterator[Line]:
     """Marked facts, bare facts, and with them the released interventions, step by step."""
     written, released = READINGS
-    rows: dict[str, list[Doubles | None]] = {}
+    rows: dict[str, list[Drawn | None]] = {}
 
     def steps(condition: Condition) -> list[tuple[str, Condition]]:
         return [(written, condition), (written, replace(condition, facts="bare")), (released, condition)]
 
     for row in ("bots", "people"):
-        mprs = [resampled.mpr(model, *step) for step in steps(TALKS[row])]
-        rows[f"MPR, {row} talk"] = [None if mpr is None else mpr[:, -1] for mpr in mprs]
+        rows[f"MPR, {row} talk"] = [_last(resampled.mpr(model, *step)) for step in steps(TALKS[row])]
     for channel, noise in NOISE.items():
-        rows[f"gap, {channel}"] = [_last_gap(resampled, model, *step) for step in steps(noise)]
-    for row, (marked, bare, as_released) in rows.items():
-        if marked is None or bare is None:
-            continue
-        columns = {"facts as in training": marked, "bare facts": bare, "bare − as in training": bare - marked}
-        if as_released is not None:
-            columns |= {"as released": as_released, "as released − bare": as_released - bare}
-        for column, drawn in columns.items():
-            yield _line((model, "facts", written, row, column), drawn)
+        rows[f"gap, {channel}"] = [_last(resampled.gap(model, *step)) for step in steps(noise)]
+    columns = ("facts as in training", "bare facts", "as released")
+    differences = {"bare − as in training": (columns[1], columns[0]), "as released − bare": (columns[2], columns[1])}
+    for row, found in rows.items():
+        if found[0] is not None and found[1] is not None:
+            yield from _compared((model, "facts", written, row), dict(zip(columns, found, strict=True)), differences)
 
 
 def _readings(resampled: Resampled, model: str) -> Iterator[Line]:
     first, second = READINGS
     for name, condition in resampled.conditions.get((model, first), {}).items():
-        written, released = (_last_gap(resampled, model, reading, condition) for reading in (first, second))
-        if condition.kind is None or written is None or released is None:
-            continue
-        columns = {"written": written, "released": released, "released − written": released - written}
-        for column, drawn in columns.items():
-            yield _line((model, "readings", BOTH, name, column), drawn)
+        gaps = {reading: _last(resampled.gap(model, reading, condition)) for reading in (first, second)}
+        if condition.kind is not None and None not in gaps.values():
+            yield from _compared((model, "readings", BOTH, name), gaps, {"released − written": (second, first)})
 
 
 def _talk(resampled: Resampled, talks: Talks) -> Iterator[Line]:
-    """Rows of `TALKS` of each model and reading, every number the mean over the training seeds."""
+    """Rows of `TALKS` of each model and reading."""
     rows = []
     for model, reading, row in product(resampled.models, resampled.readings, TALKS):
-        seeds = [seed for who, said, seed, where in talks if (who, said, where) == (model, row, reading)]
-        if seeds:
-            spoken = [talks[model, row, seed, reading] for seed in seeds]
-            people = [talks.get((model, "people", seed, reading)) for seed in seeds]
-            rows.append((model, reading, row, spoken, _habits(spoken, people)))
+        spoken = {
+            seed: one for (who, said, seed, where), one in talks.items() if (who, said, where) == (model, row, reading)
+        }
+        if spoken:
+            people = {seed: talks.get((model, "people", seed, reading)) for seed in spoken}
+            rows.append(((model, reading, row), spoken, _habits(spoken, people)))
     if not rows:
         return
     # All columns at once: drawing the samples is what takes time.
-    values = [values for *_, habits in rows for values in habits.values()]
+    values = [values for *_, habits in rows for each in habits.values() for values in each.values()]
     drawn = iter(resampled.means_of(np.stack(values, 1)).T)
-    for model, reading, row, spoken, habits in rows:
+    for (model, reading, row), spoken, habits in rows:
         mpr = resampled.mpr(model, reading, TALKS[row])
-        total = float(np.mean([talk.entropy(one.answers) for one in spoken]))
-        columns = {} if mpr is None else {"MPR by caption": mpr[:, 0], "MPR, round 10": mpr[:, -1]}
-        columns |= {column: next(drawn) for column in habits}
-        columns |= {"answer entropy, all dialogs [bits]": np.array([total])}
+        columns = {} if mpr is None else {"MPR by caption": mpr.of(_by_caption), "MPR, round 10": mpr.of(_at_last)}
+        columns |= {
+            column: Drawn(tuple(each), np.stack([next(drawn) for _ in each])) for column, each in habits.items()
+        }
+        total = np.array([[talk.entropy(one.answers)] for one in spoken.values()])
+        columns |= {"answer entropy, all dialogs [bits]": Drawn(tuple(spoken), total)}
         for column, numbers in columns.items():
             yield _line((model, "talk", reading, row, column), numbers)
 
 
-def _habits(spoken: Sequence[talk.Talk], people: Sequence[talk.Talk | None]) -> dict[str, Doubles]:
-    """Name → a number for each dialog, mean over seeds: [dialogs]."""
-
-    def mean(values: list[Doubles]) -> Doubles:
-        return np.asarray(np.mean(values, 0))
-
+def _habits(spoken: Mapping[int, talk.Talk], people: Mapping[int, talk.Talk | None]) -> dict[str, dict[int, Doubles]]:
+    """Name → seed → a number for each dialog: [dialogs]. spoken, people: by seed."""
     found = {
-        "different questions a dialog": mean([talk.different(one.questions) for one in spoken]),
-        "questions asked before [%]": mean([talk.repeated(one.questions) for one in spoken]),
-        "different answers a dialog": mean([talk.different(one.answers) for one in spoken]),
-        "most frequent answer [%]": mean([talk.most_frequent(one.answers) for one in spoken]),
-        "answer entropy in a dialog [bits]": mean([talk.entropy_within(one.answers) for one in spoken]),
+        "different questions a dialog": {seed: talk.different(one.questions) for seed, one in spoken.items()},
+        "questions asked before [%]": {seed: talk.repeated(one.questions) for seed, one in spoken.items()},
+        "different answers a dialog": {seed: talk.different(one.answers) for seed, one in spoken.items()},
+        "most frequent answer [%]": {seed: talk.most_frequent(one.answers) for seed, one in spoken.items()},
+        "answer entropy in a dialog [bits]": {seed: talk.entropy_within(one.answers) for seed, one in spoken.items()},
     }
-    pairs = [(one, other) for one, other in zip(spoken, people, strict=True) if other is not None and one is not other]
+    pairs = {seed: (one, other) for seed, one in spoken.items() if (other := people[seed]) and one is not other}
     # Only where the questions are the same can answers be compared.
-    if pairs and all((one.questions == other.questions).all() for one, other in pairs):
-        found["answers as people’s [%]"] = mean([talk.agreement(one.answers, other.answers) for one, other in pairs])
+    if pairs and all((one.questions == other.questions).all() for one, other in pairs.values()):
+        found["answers as people’s [%]"] = {
+            seed: talk.agreement(one.answers, other.answers) for seed, (one, other) in pairs.items()
+        }
     return found

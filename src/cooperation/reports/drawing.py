@@ -1,8 +1,10 @@
 """What all figures share: styles, and how they are written."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cooperation.config.conditions import Condition
 from cooperation.io.files import InputError
 from cooperation.io.writing import written_whole
 
@@ -19,10 +21,24 @@ STYLES: list[dict[str, Any]] = [
 ]
 
 
-def style(number: int) -> dict[str, Any]:
-    """The style of the line of this number, from 0: beyond the fifth, colours come again with other markers."""
-    again, place = divmod(number, len(STYLES))
-    return {**STYLES[place], "marker": STYLES[(place + again) % len(STYLES)]["marker"]}
+def styles(conditions: Sequence[Condition]) -> list[dict[str, Any]]:
+    """The style of the line of each condition: beyond the fifth, colours come again with other markers.
+
+    Where all that are perturbed are so in the same way, with another probability p, their colours go from light to dark
+    as p rises (viridis, which the colour-blind can order, too).
+    """
+    import matplotlib as mpl  # noqa: PLC0415
+
+    found = []
+    for number in range(len(conditions)):
+        again, place = divmod(number, len(STYLES))
+        found.append({**STYLES[place], "marker": STYLES[(place + again) % len(STYLES)]["marker"]})
+    settings = {number: condition.settings for number, condition in enumerate(conditions) if condition.kind}
+    p = {number: own.pop("p", None) for number, own in settings.items()}
+    if len(p) > 1 and None not in p.values() and all(own == settings[min(p)] for own in settings.values()):
+        for rank, number in enumerate(sorted(p, key=lambda number: p[number])):
+            found[number]["color"] = mpl.colors.to_hex(mpl.colormaps["viridis"](0.8 - 0.65 * rank / (len(p) - 1)))
+    return found
 
 
 RC: Any = {

@@ -1,59 +1,50 @@
-"""What follows from the diagnostics: sentences filled from their numbers."""
+"""What follows from the diagnostics: sentences filled from their numbers, each true of every training."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import pandas as pd
 
-from cooperation.reports.paper import number, signed, with_interval
+from cooperation.reports.paper import number, signed
 from cooperation.reports.statistics import readings
+from cooperation.reports.trainings import Estimate
 
-
-@dataclass(frozen=True)
-class Number:
-    """A number with its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return with_interval(self.value, self.low, self.high)
-
-    @property
-    def excludes_zero(self) -> bool:
-        """Whether zero lies outside of the interval."""
-        return self.low > 0 or self.high < 0
-
-
-Numbers = Mapping[tuple[str, str, str, str], Number]
+Numbers = Mapping[tuple[str, str, str, str], Estimate]
 """Of a model: (table, reading, row, column) → number."""
 
 
 def findings(diagnostics: pd.DataFrame) -> list[str]:
     """Sentences on what the diagnostics show, in the order of the tables; what was not played is left out.
 
+    A sentence says that something is more or less than something else only where the interval and every training do.
     diagnostics: the table of `diagnostics.diagnose`.
     """
-    each: dict[str, dict[tuple[str, str, str, str], Number]] = {}
+    each: dict[str, dict[tuple[str, str, str, str], Estimate]] = {}
     for line in diagnostics.to_dict("records"):
         place = (line["table"], line["reading"], line["row"], line["column"])
-        each.setdefault(line["model"], {})[place] = Number(line["value"], line["low"], line["high"])
+        each.setdefault(line["model"], {})[place] = Estimate.of(line)
+    who = {model: f"{model}, {_trainings(numbers)}" for model, numbers in each.items()}
     played = readings(diagnostics.loc[diagnostics["table"] != "readings", "reading"])
     sentences = [
-        f"{model}, as {reading}: {sentence}"
+        f"{who[model]}, as {reading}: {sentence}"
         for of in (_swap, _talk)
         for model, numbers in each.items()
         for reading in played
         for sentence in of(numbers, reading)
     ]
-    sentences += [f"{model}, as written: {sentence}" for model, found in each.items() for sentence in _facts(found)]
+    sentences += [
+        f"{who[model]}, as written: {sentence}" for model, found in each.items() for sentence in _facts(found)
+    ]
     return sentences + [
-        f"{model}, both readings: {sentence}" for model, found in each.items() for sentence in _readings(found)
+        f"{who[model]}, both readings: {sentence}" for model, found in each.items() for sentence in _readings(found)
     ]
 
 
-def _rows(numbers: Numbers, table: str, reading: str, column: str) -> dict[str, Number]:
+def _trainings(numbers: Numbers) -> str:
+    seeds = sorted({seed for found in numbers.values() for seed in found.seeds})
+    return f"one training (seed {seeds[0]})" if len(seeds) == 1 else f"seeds {', '.join(map(str, seeds))}"
+
+
+def _rows(numbers: Numbers, table: str, reading: str, column: str) -> dict[str, Estimate]:
     """Row → number of one column."""
     return {key[2]: found for key, found in numbers.items() if (key[0], key[1], key[3]) == (table, reading, column)}
 
@@ -66,9 +57,9 @@ def _swap(numbers: Numbers, reading: str) -> Iterator[str]:
     listed = ", ".join(f"{row} {swaps[row]}" for row in ordered)
     yield f"gap when a channel is uninformative but in distribution (swap): {listed}."
     sides = {
-        "what noise costs beyond that, since it is out of distribution": [r for r in ordered if further[r].low > 0],
+        "what noise costs beyond that, since it is out of distribution": [r for r in ordered if further[r].above(0)],
         "where noise costs less, so that what belongs to another dialog misleads more": [
-            row for row in ordered if further[row].high < 0
+            row for row in ordered if further[row].below(0)
         ],
     }
     for what, rows in sides.items():
@@ -76,11 +67,17 @@ def _swap(numbers: Numbers, reading: str) -> Iterator[str]:
             yield f"{what}: {', '.join(f'{row} {signed(further[row].value)}' for row in rows)}."
     unclear = [row for row in ordered if not further[row].excludes_zero]
     if unclear:
-        yield f"noise and swap cost the same, as far as the interval tells: {', '.join(unclear)}."
+        listed = ", ".join(f"{row} {_between(further[row])}" for row in unclear)
+        yield f"whether noise or swap costs more cannot be told: noise − swap is {listed}."
+
+
+def _between(found: Estimate) -> str:
+    """A number with its interval, and what each of several trainings gives."""
+    return f"{found} ({found.of_each})" if len(found.seeds) > 1 else str(found)
 
 
 def _talk(numbers: Numbers, reading: str) -> Iterator[str]:
-    def at(row: str, column: str) -> Number | None:
+    def at(row: str, column: str) -> Estimate | None:
         return numbers.get(("talk", reading, row, column))
 
     ends = {row: at(row, "MPR, round 10") for row in ("bots", "people")}
@@ -114,10 +111,15 @@ def _facts(numbers: Numbers) -> Iterator[str]:
         whose = {"bots talk": "the bots’ own dialog", "people talk": "the recorded human dialog"}[who]
         if lost.excludes_zero:
             verb = "costs" if lost.value < 0 else "gains"
-            size = Number(abs(lost.value), *sorted((abs(lost.low), abs(lost.high))))
-            yield f"reading facts bare, not as in training, {verb} {whose} {size} points of MPR."
+            low, high = sorted((abs(lost.low), abs(lost.high)))
+            size = Estimate(abs(lost.value), low, high)
+            seeds = f" ({lost.of_each})" if len(lost.seeds) > 1 else ""
+            yield f"reading facts bare, not as in training, {verb} {whose} {size} points of MPR{seeds}."
         else:
-            yield f"reading facts bare, not as in training, makes no difference to {whose} that the interval tells."
+            yield (
+                f"whether reading facts bare, not as in training, makes a difference to {whose} cannot be told: "
+                f"{_between(lost)}."
+            )
 
 
 def _readings(numbers: Numbers) -> Iterator[str]:
@@ -126,7 +128,13 @@ def _readings(numbers: Numbers) -> Iterator[str]:
     if not differences:
         return
     yield f"the gap at round 10 differs in {len(clear)} of {len(differences)} conditions."
-    if clear:
-        row = max(clear, key=lambda name: abs(clear[name].value))
+    row = max(clear, key=lambda name: abs(clear[name].value), default="")
+    if row and all(row == most for most in _most(clear)):
         written, released = (numbers["readings", "both", row, column] for column in ("written", "released"))
         yield f"it differs most for {row}: {written} as written, {released} as released."
+
+
+def _most(found: Mapping[str, Estimate]) -> Iterator[str]:
+    """The row whose number is largest in size, in each training."""
+    for each in zip(*(one.each for one in found.values()), strict=True):
+        yield max(zip(found, each, strict=True), key=lambda pair: abs(pair[1]))[0]

@@ -38,10 +38,13 @@ class Block:
     who: str
 
 
-def draw_manual(result: Result, vocabulary: Vocabulary, picture: Image.Image | None = None) -> "Figure":
+def draw_manual(
+    result: Result, vocabulary: Vocabulary, picture: Image.Image | None = None, others: Sequence[Result] = ()
+) -> "Figure":
     """Draw both transcripts side by side, the picture where there is one, and the ranks over rounds 0–10.
 
-    result: of `manual_games.play_manual`; changed messages are blue and have a bar at their left.
+    result: of `manual_games.play_manual`; changed messages are blue and have a bar at their left. others: the same of
+    other trainings, whose ranks are thin lines.
     """
     import matplotlib as mpl  # noqa: PLC0415
     from matplotlib.figure import Figure  # noqa: PLC0415
@@ -56,15 +59,24 @@ def draw_manual(result: Result, vocabulary: Vocabulary, picture: Image.Image | N
         page = figure.add_axes((0, 0, 1, 1))
         page.set(xlim=(0, width), ylim=(height, 0))
         page.set_axis_off()
-        page.text(MARGIN, 0.1, title_of(result), fontsize=9, va="top", parse_math=False)
+        page.text(MARGIN, 0.1, title_of(result) + _thin(others), fontsize=9, va="top", parse_math=False)
         for row, (blocks, name) in enumerate(zip(columns, ("Without", "With the intervention"), strict=True)):
             left = MARGIN + row * (COLUMN + GAP)
             page.text(left, HEAD, name, fontsize=TYPE, color=SOFT, va="top")
             page.plot([left, left + COLUMN], [HEAD + 0.19] * 2, color="#b8bbc2", linewidth=0.8)
             for block, top in zip(blocks, tops, strict=False):
                 _write(page, block, left, HEAD + 0.27 + top)
-        _panel(figure, result, picture, (width, height))
+        axes = _panel(figure, result, picture, (width, height))
+        for other in others:
+            for ranks, style in zip(places(other.ranks), (ORIGINAL, CHANGED), strict=True):
+                axes.plot(range(len(ranks)), ranks, color=style["color"], linewidth=0.7, zorder=1)
     return figure
+
+
+def _thin(others: Sequence[Result]) -> str:
+    """What the thin lines are."""
+    seeds = ", ".join(str(other.attributes["seed"]) for other in others)
+    return f"; thin lines: seed {seeds}" if others else ""
 
 
 def _blocks(result: Result, row: int, vocabulary: Vocabulary) -> list[Block]:
@@ -109,8 +121,8 @@ def _write(page: "Axes", block: Block, left: float, top: float) -> None:
         page.plot([start - 0.045] * 2, [top - 0.01, bottom], color=BLUE, linewidth=2, solid_capstyle="butt")
 
 
-def _panel(figure: "Figure", result: Result, picture: Image.Image | None, size: tuple[float, float]) -> None:
-    """Draw picture and ranks in the column at the right; size of the figure in inches."""
+def _panel(figure: "Figure", result: Result, picture: Image.Image | None, size: tuple[float, float]) -> "Axes":
+    """Draw picture and ranks in the column at the right, and return the ranks' axes; size of the figure in inches."""
     width, height = size
     left, bottom, top = width - PANEL - MARGIN, 0.5, height - HEAD
     if picture is not None:
@@ -125,6 +137,7 @@ def _panel(figure: "Figure", result: Result, picture: Image.Image | None, size: 
     inset = 0.55
     axes = figure.add_axes(((left + inset) / width, bottom / height, (PANEL - inset) / width, (top - bottom) / height))
     _ranks(axes, result)
+    return axes
 
 
 def _ranks(axes: "Axes", result: Result) -> None:

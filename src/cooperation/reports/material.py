@@ -21,9 +21,9 @@ class Material:
 
     folder: of the data set's results. results: those whose attributes and transcripts the page shows. manual: those of
     the manual interventions under the first reading. pictures: of their dialogs, by image id, where they were found.
-    lines: the figures of `paper/figures.csv`, by name. scores: of all results. summary: the table of
-    `statistics.summarise`. diagnostics: that of `diagnostics.diagnose`. size: queries × candidates and training seeds,
-    in words.
+    lines: the figures of `paper/figures.csv`, by name. published: the table of `paper.read_published`. scores: of all
+    results. summary: the table of `statistics.summarise`. diagnostics: that of `diagnostics.diagnose`. size: queries ×
+    candidates and training seeds, in words.
     """
 
     experiment: Experiment
@@ -33,6 +33,7 @@ class Material:
     manual: Mapping[ManualGame, Result]
     pictures: Mapping[int, Image.Image]
     lines: Mapping[str, Figure]
+    published: pd.DataFrame
     scores: Sequence[Scores]
     summary: pd.DataFrame
     diagnostics: pd.DataFrame
@@ -42,6 +43,6 @@ class Material:
         """Where a game's result is."""
         return path_of(game, self.folder)
 
-    def manual_game(self, figure: str) -> ManualGame:
-        """The manual intervention of a figure."""
-        return next(game for game in self.manual if game.figure == figure)
+    def manual_games(self, figure: str) -> list[ManualGame]:
+        """The manual intervention of a figure, in each of its trainings; the first one's dialog is shown."""
+        return [game for game in self.manual if game.figure == figure]

@@ -7,13 +7,14 @@ from typing import Any
 import pandas as pd
 
 from cooperation.config.training import in_effect
-from cooperation.reports.bootstrap import Doubles, estimated
 from cooperation.reports.diagnostics import NOISE, TALKS
 from cooperation.reports.paper import reading_heading
 from cooperation.reports.statistics import Resampled
 from cooperation.reports.table import Block, Cell, Column, Table, number_cell
+from cooperation.reports.trainings import COLUMNS as ESTIMATE
+from cooperation.reports.trainings import Drawn, Estimate, estimated
 
-COLUMNS = ("dataset", "model", "regime", "training", "reading", "quantity", "row", "round", "value", "low", "high")
+COLUMNS = ("dataset", "model", "regime", "training", "reading", "quantity", "row", "round", *ESTIMATE)
 """Columns of `compare_models`' table.
 
 training: the settings in which it differs from other models. quantity: `mpr`, in percent, or `gap`, in
@@ -58,17 +59,18 @@ def _lines(resampled: Resampled, model: str, reading: str) -> Iterator[dict[str,
         mpr = resampled.mpr(model, reading, TALKS[row])
         if mpr is not None:
             for after in ROUNDS:
-                yield _line("mpr", row, after, mpr[:, after])
+                yield _line("mpr", row, after, mpr)
     for channel, condition in NOISE.items():
         gap = resampled.gap(model, reading, condition)
         if gap is not None:
-            yield _line("gap", channel, ROUNDS[-1], gap[:, ROUNDS[-1]])
+            yield _line("gap", channel, ROUNDS[-1], gap)
 
 
-def _line(quantity: str, row: str, after: int, drawn: Doubles) -> dict[str, Any]:
-    """drawn: as `estimated` takes it."""
-    names = ("quantity", "row", "round", "value", "low", "high")
-    return dict(zip(names, (quantity, row, after, *estimated(drawn)), strict=True))
+def _line(quantity: str, row: str, after: int, drawn: Drawn) -> dict[str, Any]:
+    """drawn: of [11]."""
+    found = estimated(drawn.of(lambda rounds: rounds[..., after]))
+    found = found.within(0, 100) if quantity == "mpr" else found
+    return {"quantity": quantity, "row": row, "round": after, **found.cells}
 
 
 def models_table(models: pd.DataFrame, size: str) -> Table:
@@ -106,7 +108,7 @@ def _rows(lines: pd.DataFrame, quantities: Sequence[tuple[str, str, int]]) -> tu
     rows = []
     for model, own in lines.groupby("model", sort=False):
         found = {
-            (line["quantity"], line["row"], line["round"]): number_cell(line["value"], line["low"], line["high"])
+            (line["quantity"], line["row"], line["round"]): number_cell(Estimate.of(line))
             for line in own.to_dict("records")
         }
         words = (str(model), *(own[name].iloc[0] or "–" for name in ("regime", "training")))

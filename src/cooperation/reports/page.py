@@ -17,7 +17,7 @@ from cooperation.data.archives import MADE_UP
 from cooperation.evaluation.results import Result
 from cooperation.evaluation.transcripts import transcript
 from cooperation.io.identity import ATTRIBUTE
-from cooperation.reports.claims import reproduced
+from cooperation.reports.claims import counted
 from cooperation.reports.conditions import conditions_table
 from cooperation.reports.diagnostics import NOISE
 from cooperation.reports.figures import Description
@@ -71,7 +71,7 @@ def render(contents: Contents) -> str:
             facts=_facts(material),
             resamples=int(material.summary["resamples"].iloc[0]),
             readings=[(name, READING_TITLES.get(name, name)) for name in experiment.readings],
-            reproduced=reproduced(claims.frame) if claims else [],
+            counted=counted(claims.frame) if claims else [],
             claims=claims,
             **{name: tables.get(name) for name in ("statistics", "diagnostics", "models")},
             paper_tables={name: table for name, table in tables.items() if name.startswith("table_")},
@@ -166,7 +166,7 @@ def _figures(contents: Contents) -> dict[str, list[dict[str, Any]]]:
 
 def _both(material: Material, figure: str) -> list[dict[str, Any]]:
     """Both transcripts of a manual intervention."""
-    game = material.manual_game(figure)
+    game = material.manual_games(figure)[0]
     without, with_it = (_transcript(material, game, material.manual[game], row) for row in (0, 1))
     return [without | {"condition": "Without", "settings": ""}, with_it | {"condition": "With"}]
 

@@ -128,7 +128,8 @@ def read_columns(path: Path, columns: dict[str, str], may_be_empty: tuple[str, .
         missing = [name for name in columns if name not in frame]
         if missing:
             raise InputError(f"{path}: no column {missing[0]!r}; expected {', '.join(columns)}")
-        frame = frame.fillna(dict.fromkeys(may_be_empty, ""))
+        # Without this, a column of empty cells alone would be of numbers.
+        frame = frame.astype(dict.fromkeys(may_be_empty, "object")).fillna(dict.fromkeys(may_be_empty, ""))
         for name, kind in columns.items():
             _check_column(frame[name], kind, path)
         return frame.astype(columns)

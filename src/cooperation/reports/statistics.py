@@ -1,6 +1,6 @@
-"""Mean percentile ranks with 95 % intervals by paired bootstrap over dialogs."""
+"""Mean percentile ranks with 95 % intervals over dialogs and trainings, paired in both."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,12 +15,13 @@ from cooperation.io.files import InputError
 from cooperation.reports.bootstrap import RESAMPLES, Doubles, interval, resampled_means
 from cooperation.reports.paper import READING_TITLES
 from cooperation.reports.scores import Scores, check_models
+from cooperation.reports.trainings import Drawn, common
 
 MEAN = "mean"
 """Stands in the column `seed` for the mean over several training seeds."""
 
-Evidence = Mapping[tuple[str, str, str], Doubles]
-"""(model, reading, label) → MPRs [1 + resamples, 11]: the plain means first, then the resampled ones.
+Evidence = Mapping[tuple[str, str, str], Drawn]
+"""(model, reading, label) → MPRs of [11].
 
 The label is that of an intervention in the tables of `paper/` or `workflow/`, not the name that config.yaml gives it.
 """
@@ -64,12 +65,12 @@ class Resampled:
         return readings(score.reading for score in self.scores)
 
     @cached_property
-    def games(self) -> Mapping[tuple[str, str, Condition], Doubles]:
-        """MPRs [1 + resamples, 11] of each model, reading and condition, mean over the seeds of training."""
-        seeds: dict[tuple[str, str, Condition], list[Doubles]] = {}
+    def games(self) -> Mapping[tuple[str, str, Condition], Drawn]:
+        """MPRs of [11] of each model, reading and condition, in each of its trainings."""
+        trainings: dict[tuple[str, str, Condition], dict[int, Doubles]] = {}
         for score, means in zip(self.scores, self.means, strict=True):
-            seeds.setdefault((score.model, score.reading, score.played), []).append(means)
-        return {key: np.mean(means, 0) for key, means in seeds.items()}
+            trainings.setdefault((score.model, score.reading, score.played), {})[score.seed] = means
+        return {key: Drawn(tuple(means), np.stack(list(means.values()))) for key, means in trainings.items()}
 
     def labelled(self, conditions: Mapping[str, Condition]) -> Evidence:
         """MPRs of those of some conditions that were played, by their labels here. conditions: by label."""
@@ -88,14 +89,14 @@ class Resampled:
             found.setdefault((score.model, score.reading), {})[score.condition] = score.played
         return found
 
-    def mpr(self, model: str, reading: str, condition: Condition) -> Doubles | None:
-        """MPRs [1 + resamples, 11] of a condition, mean over the seeds; None where it was not played."""
+    def mpr(self, model: str, reading: str, condition: Condition) -> Drawn | None:
+        """MPRs of [11] of a condition; None where it was not played."""
         return self.games.get((model, reading, condition))
 
-    def gap(self, model: str, reading: str, condition: Condition) -> Doubles | None:
-        """MPRs of the condition's baseline minus its own, [1 + resamples, 11]; None where either was not played."""
+    def gap(self, model: str, reading: str, condition: Condition) -> Drawn | None:
+        """MPRs of the condition's baseline minus its own, of [11]; None where no training played both."""
         baseline, mine = self.mpr(model, reading, baseline_of(condition)), self.mpr(model, reading, condition)
-        return None if baseline is None or mine is None else baseline - mine
+        return None if baseline is None or mine is None or not common(baseline, mine) else baseline - mine
 
     def means_of(self, values: npt.NDArray[np.floating]) -> Doubles:
         """Means of other numbers of the same dialogs, in the same samples.
@@ -131,7 +132,7 @@ def baseline_of(condition: Condition) -> Condition:
 
 
 def summarise(resampled: Resampled) -> pd.DataFrame:
-    """One row a model, seed, reading, condition and round, with intervals over dialogs.
+    """One row a model, seed, reading, condition and round, with intervals over the dialogs in that training.
 
     Columns: dataset, model, seed, reading; condition: its name; settings: what it is (`Condition.text`); round: 0 is
     by caption alone; mpr, low, high; gap, gap_low,
@@ -139,7 +140,7 @@ def summarise(resampled: Resampled) -> pd.DataFrame:
     the same round, paired; seeds: their number; lowest, highest, gap_lowest, gap_highest: over the seeds; queries,
     candidates; perturbed_messages, perturbed_tokens: in this round, over all dialogs; resamples. Where there are
     several seeds, rows with seed "mean" give the mean over them (of the perturbed messages and tokens, too), with the
-    interval of that mean over dialogs.
+    interval of that mean over dialogs and trainings.
 
     Raises `InputError` where a condition's baseline was not played.
     """
@@ -148,18 +149,20 @@ def summarise(resampled: Resampled) -> pd.DataFrame:
     at = {score.key: number for number, score in enumerate(scores)}
     frames = []
     for label, members in _groups(scores):
-        own = np.stack([resampled.means[at[score.key]] for score in members], 1)
-        baseline = np.stack([resampled.means[baselines[score.key]] for score in members], 1)
-        frames.append(_rows(label, members, own, baseline))
+        seeds = tuple(score.seed for score in members)
+        own = Drawn(seeds, np.stack([resampled.means[at[score.key]] for score in members]))
+        baseline = Drawn(seeds, np.stack([resampled.means[baselines[score.key]] for score in members]))
+        frames.append(_rows(label, members, own, baseline - own))
     return pd.concat(frames, ignore_index=True)
 
 
-def _rows(label: int | str, members: list[Scores], means: Doubles, baseline: Doubles) -> pd.DataFrame:
-    """Rows of `summarise` for one condition, from means of it and of its baseline: [1 + resamples, seeds, 11]."""
+def _rows(label: int | str, members: list[Scores], mprs: Drawn, gaps: Drawn) -> pd.DataFrame:
+    """Rows of `summarise` for one condition, from its MPRs and gaps of [11]."""
     first = members[0]
-    gaps = baseline - means
-    low, high = interval(means[1:].mean(1))
-    gap_low, gap_high = interval(gaps[1:].mean(1))
+    mpr, gap = mprs.together, gaps.together
+    # No MPR lies beyond, whatever few trainings let expect.
+    low, high = np.clip(interval(mpr[1:]), 0, 100)
+    gap_low, gap_high = interval(gap[1:])
     return pd.DataFrame(
         {
             "dataset": first.dataset,
@@ -168,23 +171,23 @@ def _rows(label: int | str, members: list[Scores], means: Doubles, baseline: Dou
             "reading": first.reading,
             "condition": first.condition,
             "settings": first.played.text,
-            "round": range(means.shape[-1]),
-            "mpr": means[0].mean(0),
+            "round": range(mpr.shape[-1]),
+            "mpr": mpr[0],
             "low": low,
             "high": high,
-            "gap": gaps[0].mean(0),
+            "gap": gap[0],
             "gap_low": gap_low,
             "gap_high": gap_high,
             "seeds": len(members),
-            "lowest": means[0].min(0),
-            "highest": means[0].max(0),
-            "gap_lowest": gaps[0].min(0),
-            "gap_highest": gaps[0].max(0),
+            "lowest": mprs.each.min(0),
+            "highest": mprs.each.max(0),
+            "gap_lowest": gaps.each.min(0),
+            "gap_highest": gaps.each.max(0),
             "queries": len(first.image_ids),
             "candidates": first.candidates,
             "perturbed_messages": np.mean([score.perturbed_messages for score in members], 0),
             "perturbed_tokens": np.mean([score.perturbed_tokens for score in members], 0),
-            "resamples": len(means) - 1,
+            "resamples": len(mpr) - 1,
         }
     )
 
@@ -261,6 +264,11 @@ def sizes(summary: pd.DataFrame) -> str:
     return _size(first["queries"], first["candidates"], seeds)
 
 
-def _size(queries: int, candidates: int, seeds: Sequence[int]) -> str:
-    named = f"seed {seeds[0]}" if len(seeds) == 1 else f"mean of seeds {', '.join(map(str, seeds))}"
-    return f"{queries:,} queries × {candidates:,} candidates, {named}."
+def _size(queries: int, candidates: int, seeds: Collection[int]) -> str:
+    named = f"seed {min(seeds)}" if len(seeds) == 1 else f"mean of seeds {', '.join(map(str, sorted(seeds)))}"
+    return f"{queries:,} queries × {candidates:,} candidates, {named}. Intervals are {over(len(seeds))}."
+
+
+def over(trainings: int) -> str:
+    """What the intervals of so many trainings are over, in words."""
+    return "over dialogs, of one training" if trainings == 1 else "over dialogs and trainings"

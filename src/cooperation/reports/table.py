@@ -11,6 +11,7 @@ from cooperation.io.files import InputError
 from cooperation.io.writing import is_null, is_stream, write_text
 from cooperation.reports.paper import dataset_note, interval_of, number
 from cooperation.reports.templates import environment
+from cooperation.reports.trainings import Estimate
 
 TEX = {"%": r"\%", "&": r"\&", "_": r"\_", "#": r"\#", "−": "$-$", "×": r"$\times$", "–": "--", "“": "``", "”": "''"}
 
@@ -36,9 +37,15 @@ class Cell:
         return " ".join((self.text, *self.small)) if at == 0 else ""
 
 
-def number_cell(value: float, low: float, high: float) -> Cell:
-    """A number with its 95 % interval as small print; an en dash where there is none (NaN)."""
-    return Cell(number(value), () if pd.isna(low) else (interval_of(low, high),), value=float(value))
+def alone(trainings: float) -> tuple[str, ...]:
+    """Small print of an interval of so many trainings: that one says nothing about others."""
+    return ("one training",) if trainings == 1 else ()
+
+
+def number_cell(found: Estimate) -> Cell:
+    """A number with its 95 % interval as small print, if it has one; an en dash where there is no number (NaN)."""
+    interval = () if pd.isna(found.low) else (interval_of(found.low, found.high),)
+    return Cell(number(found.value), (*interval, *alone(len(found.seeds))), value=float(found.value))
 
 
 @dataclass(frozen=True)

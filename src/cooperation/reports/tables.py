@@ -10,11 +10,11 @@ import pandas as pd
 
 from cooperation.reports.paper import CORNERS, TABLES, interval_of, number, reading_heading, signed
 from cooperation.reports.statistics import across_seeds, readings, sizes
-from cooperation.reports.table import Block, Cell, Column, Table
+from cooperation.reports.table import Block, Cell, Column, Table, alone
 
 KEYS = ["model", "reading", "row", "quantity"]
-QUANTITIES = ("paper", "ours", "difference", "low", "high", "lowest", "highest")
-"""Of a table's cell: the paper's value, ours, ours − paper; our 95 % interval; our range over seeds."""
+QUANTITIES = ("paper", "ours", "difference", "low", "high", "lowest", "highest", "seeds")
+"""Of a table's cell: the paper's value, ours, ours − paper; our 95 % interval; our range over seeds, their number."""
 LINES = QUANTITIES[:3]
 """Those that are printed as lines of a row."""
 
@@ -37,7 +37,7 @@ def paper_table(
         for (model, reading), block in frame.groupby(["model", "reading"], sort=False)
     ]
     legend = (
-        "Each cell: ours; its 95 % interval over dialogs; "
+        "Each cell: ours; its 95 % interval; "
         + "lowest…highest of the training seeds; " * spread
         + "the paper’s value (ours minus the paper’s). “–”: not played."
     )
@@ -95,8 +95,8 @@ def _quantities(cell: Mapping[Any, Any], line: Mapping[Any, Any] | None) -> dict
         return {"paper": cell["value"]}
     prefix = "gap_" if cell["quantity"] == "gap" else ""
     ours = line[cell["quantity"]]
-    bounds = {name: line[prefix + name] for name in QUANTITIES[3:]}
-    return {"paper": cell["value"], "ours": ours, "difference": ours - cell["value"], **bounds}
+    bounds = {name: line[prefix + name] for name in QUANTITIES[3:-1]}
+    return {"paper": cell["value"], "ours": ours, "difference": ours - cell["value"], **bounds, "seeds": line["seeds"]}
 
 
 def _rows(block: pd.DataFrame, *, spread: bool) -> tuple[tuple[Cell, ...], ...]:
@@ -114,7 +114,7 @@ def _cell(values: "pd.Series[float]", *, spread: bool) -> Cell:
         return Cell("")
     ours, paper, difference = number(found["ours"]), number(found["paper"]), signed(found["difference"])
     seeds = (f"{number(found['lowest'])}…{number(found['highest'])}",) if spread else ()
-    small = (interval_of(found["low"], found["high"]), *seeds, f"{paper} ({difference})")
+    small = (interval_of(found["low"], found["high"]), *alone(found["seeds"]), *seeds, f"{paper} ({difference})")
     return Cell(ours, small, (paper, ours, difference))
 
 

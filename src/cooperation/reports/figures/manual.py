@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from cooperation.config.experiment import Experiment
+from cooperation.config.experiment import Experiment, ManualGame
 from cooperation.reports.figures import Description
 
 if TYPE_CHECKING:
@@ -18,20 +18,37 @@ def names(experiment: Experiment) -> Iterable[str]:
 
 
 def draw(material: "Material", name: str) -> "Figure":
-    """Both transcripts side by side, the picture where it was found, and the ranks over rounds 0–10."""
+    """Both transcripts side by side, the picture where it was found, and the ranks over rounds 0–10.
+
+    Of the first training; the ranks of the others are thin lines.
+    """
     from cooperation.reports.manual_drawing import draw_manual
 
-    result = material.manual[material.manual_game(name)]
-    return draw_manual(result, material.vocabulary, material.pictures.get(int(result.image_ids[0])))
+    first, *others = (material.manual[game] for game in material.manual_games(name))
+    return draw_manual(first, material.vocabulary, material.pictures.get(int(first.image_ids[0])), others)
 
 
 def describe(material: "Material", name: str) -> Description:
-    """What was changed, and the ranks without and with it."""
+    """What was changed, and the ranks without and with it, in each training."""
     from cooperation.evaluation.transcripts import describe_manual
 
-    game = material.manual_game(name)
-    attributes = material.manual[game].attributes
-    caption = f"{attributes['text']} (Reading {game.reading}, training seed {game.seed}.)"
-    title = f"Figure {name}. {attributes['title']}"
-    alt = describe_manual(material.manual[game])
-    return Description(title, alt, caption, str(material.path(game)), "manual")
+    first, *others = material.manual_games(name)
+    result = material.manual[first]
+    said = f"Reading {first.reading}, training seed {first.seed}"
+    if others:
+        each = "; ".join(_ends(material, game) for game in (first, *others))
+        said += f"; thin lines: the other trainings. Rank at round 10 without and with the intervention: {each}"
+    else:
+        said += ": one training, so others may show something else"
+    caption = f"{result.attributes['text']} ({said}.)"
+    title = f"Figure {name}. {result.attributes['title']}"
+    return Description(title, describe_manual(result), caption, str(material.path(first)), "manual")
+
+
+def _ends(material: "Material", game: ManualGame) -> str:
+    """Seed, image and last ranks of one training; a rule may choose another dialog in each."""
+    from cooperation.evaluation.transcripts import places, printed
+
+    result = material.manual[game]
+    without, with_it = map(printed, places(result.ranks[:, -1]).tolist())
+    return f"seed {game.seed} (image {result.image_ids[0]}) {without} and {with_it}"

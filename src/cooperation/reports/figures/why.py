@@ -39,7 +39,7 @@ def draw(material: "Material", _name: str) -> "Figure":
     pairs = [pair for pair in product(PANELS, dict.fromkeys(rows["model"])) if not _cells(rows, *pair).empty]
     several, columns = len(set(rows["model"])) > 1, readings(rows["reading"])
     with mpl.rc_context(RC):
-        drawn = Figure(figsize=(0.8 + 3.6 * len(columns), 0.8 + 1.9 * len(pairs)), layout="constrained")
+        drawn = Figure(figsize=(1.8 + 3.6 * len(columns), 0.8 + 1.9 * len(pairs)), layout="constrained")
         grid = drawn.subplots(len(pairs), len(columns), sharex="row", sharey="row", squeeze=False)
         first: dict[str, Axes] = {}
         for (table, model), line in zip(pairs, grid, strict=True):
@@ -53,9 +53,9 @@ def draw(material: "Material", _name: str) -> "Figure":
                 axes.set_xlabel(label)
                 axes.set_title(f"{table}, " + f"{model}, " * several + reading, fontsize=9)
             line[0].invert_yaxis()
-            line[-1].legend(frameon=False, fontsize=8)
+            line[-1].legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
         title = f"{material.experiment.dataset}: noise or another dialog’s, and who talks."
-        drawn.suptitle(f"{title}\n{material.size} Bars: 95 % intervals.", fontsize=9, x=0.01, ha="left")
+        drawn.suptitle(f"{title}\n{material.size}\n{_about(rows)}", fontsize=9, x=0.01, ha="left")
     return drawn
 
 
@@ -74,8 +74,14 @@ def describe(material: "Material", _name: str) -> Description:
         listed = "; ".join(f"{row}, {column}: {value:.1f}" for row, column, value in points)
         place = f"model {model}, " * several + f"reading {reading}"
         parts += [f"{label}, {place}: {listed}."] if listed else []
-    caption = "Noise or another dialog’s, and who talks. Bars are 95\N{NO-BREAK SPACE}% intervals."
+    caption = f"Noise or another dialog’s, and who talks. {_about(rows)} {material.size}"
     return Description("Figure of the diagnostics", " ".join(parts), caption, "diagnostics.csv", "why")
+
+
+def _about(rows: "pd.DataFrame") -> str:
+    """What bars and strokes are."""
+    strokes = " Strokes: each training." if any(" " in seeds for seeds in rows["seeds"]) else ""
+    return f"Bars: 95\N{NO-BREAK SPACE}% intervals.{strokes}"
 
 
 def shown(diagnostics: "pd.DataFrame") -> "pd.DataFrame":
@@ -92,6 +98,7 @@ def _cells(rows: "pd.DataFrame", table: str, model: str) -> "pd.DataFrame":
 def _panel(axes: "Axes", cells: "pd.DataFrame", columns: tuple[str, ...]) -> None:
     """A point with its interval for each row and column; rows from top to bottom, columns a little apart."""
     from cooperation.reports.drawing import STYLES
+    from cooperation.reports.trainings import Estimate
 
     rows = list(dict.fromkeys(cells["row"]))
     for number, (column, style) in enumerate(zip(columns, STYLES, strict=False)):
@@ -100,6 +107,9 @@ def _panel(axes: "Axes", cells: "pd.DataFrame", columns: tuple[str, ...]) -> Non
         places = [place + 0.24 * number - 0.12 for place in range(len(rows))]
         points = {"color": style["color"], "marker": style["marker"], "linestyle": "none", "markersize": 4}
         axes.errorbar(line["value"], places, xerr=error, label=column, capsize=2, **points)
+        for place, found in zip(places, map(Estimate.of, line.to_dict("records")), strict=True):
+            if len(found.each) > 1:
+                axes.plot(found.each, [place] * len(found.each), "|", color=style["color"], markersize=7)
     axes.set_yticks(range(len(rows)), rows)
     axes.margins(y=0.15)
     axes.grid(axis="x", color="#dddddd", linewidth=0.6)
