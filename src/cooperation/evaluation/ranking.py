@@ -18,9 +18,10 @@ Let g be a guess, t its true image and x any candidate, each of F features, and 
    m < |r|/4 has a probability of 6·10⁻⁸, that of χ² < 1 with 16 degrees of freedom.
    Rounding: a float32 sum of n products is wrong by at most about n·u·(2|g|X + X²), a difference of two by twice that.
    This is proven, whatever the order of the sum, but roundings of both signs cancel. As steps of a random walk they
-   add up to √n in place of n, and √2 in place of 2 for the difference. So √2·(4 + √n)·u·(2|g|X + X²) is taken, where
-   the 4 is for the rounding of |x|² and of xQ. It is probable that this is enough: the largest errors seen are a ninth
-   of the margin at the paper's sizes and a third at small ones. A proven bound is over 27 times as wide (n = 514).
+   add up to √n in place of n, and √2 in place of 2 for the difference. So 2·√2·(4 + √n)·u·(2|g|X + X²) is taken: the
+   4 is for the rounding of |x|² and of xQ, the 2 for oneDNN, whose errors are up to three times those of MKL. It is
+   probable that this is enough: the largest errors seen are a third of the margin. A proven bound is over 13 times as
+   wide (n = 514).
 
 4. Check. Each candidate with |s(x) − s(t)| ≤ margin is measured again in float64, as the definition does, and counted
    by that; all others are counted by their scores.
@@ -189,7 +190,7 @@ class Ranker:
         """[−2p, 1], or [−2g, 1] without a basis: [guesses, K + 1]; and the margin of step 3: [guesses]."""
         coordinates = guesses if self.space is None else self.space.coordinates(guesses)
         unit_roundoff = torch.finfo(torch.float32).eps / 2
-        rounding = 2**0.5 * unit_roundoff * (4 + float(coordinates.shape[1]) ** 0.5)
+        rounding = 2 * 2**0.5 * unit_roundoff * (4 + float(coordinates.shape[1]) ** 0.5)
         length = torch.linalg.vector_norm(guesses, dim=1)
         margin: Tensor = (length * (2 * self.longest) + self.longest**2) * rounding
         if self.space is not None:
