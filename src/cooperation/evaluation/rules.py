@@ -63,10 +63,8 @@ class Subject:
         """Prepare the candidates, as a game does."""
         index = calls.prepare(sample.pictures)
         rows = sample.pictures if index is None else index
-        if calls.has("score"):
-            return cls(calls, rows, 0)
-        vectors = np.stack([picture.features for picture in sample.pictures]) if index is None else np.asarray(index)
-        return cls(calls, rows, int(vectors.shape[1]))
+        width = 0 if calls.has("score") else calls.vectors(sample.pictures, index).shape[1]
+        return cls(calls, rows, width)
 
     def judge(self, dialogs: tuple[Dialog, ...]) -> Any:
         """Scores [dialogs, candidates] or guesses [dialogs, features]."""

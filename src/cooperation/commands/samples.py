@@ -1,0 +1,91 @@
+"""The samples of a builder's model that draws at random: made with a seed each, or the same bots that play again."""
+
+import argparse
+import json
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from cooperation.bots.calls import Calls, load, takes_seed
+from cooperation.bots.draws import reseed
+from cooperation.bots.memory import Memory
+from cooperation.bots.recalling import RecallingCalls, Tally
+from cooperation.bots.text_players import TextBots, as_images
+from cooperation.commands.loaded import TextPlayers, options_of
+from cooperation.evaluation.playing import Games
+from cooperation.evaluation.scores import RecallingRanker, ranker_of
+from cooperation.game.text import TextVocabulary
+from cooperation.game.vocabulary import Vocabulary
+from cooperation.io.files import InputError
+from cooperation.io.identity import ATTRIBUTE, Identity, named
+
+BY_SEED, BY_PLAYS = "seed", "plays"
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How a model is sampled. count: how often; by: `BY_SEED`, `BY_PLAYS`, or "" where it is not."""
+
+    count: int
+    by: str
+
+    @classmethod
+    def of(cls, arguments: argparse.Namespace) -> "Sampling":
+        """By the flags and the model, whose options get the first seed where it takes one.
+
+        Raises `InputError` where a seed is among the options, too, and as `load`.
+        """
+        if arguments.samples == 1:
+            return cls(1, "")
+        options = options_of(arguments)
+        if not takes_seed(arguments.load):
+            return cls(arguments.samples, BY_PLAYS)
+        if "seed" in options:
+            raise InputError(
+                f"--options: seed, but --samples makes the bots with 1 to {arguments.samples}; leave it out"
+            )
+        arguments.options = json.dumps({**options, "seed": 1})
+        return cls(arguments.samples, BY_SEED)
+
+    def sample(self, players: TextPlayers, arguments: argparse.Namespace, number: int) -> TextPlayers:
+        """A sample's players; players: the first's; number: from 1. Raises as `load`."""
+        if not self.by:
+            return players
+        calls = players.calls
+        if self.by == BY_SEED and number > 1:
+            calls = Calls(load(arguments.load, {**options_of(arguments), "seed": number}), arguments.load)
+        if self.by == BY_PLAYS:
+            reseed(calls.bots, number)
+        own = players.identities["checkpoint"]
+        bots = named(f"{arguments.load}, sample {number}", own.of("bots"))
+        made_of = {**json.loads(players.attributes[ATTRIBUTE]), "bots": bots}
+        training = {**json.loads(players.attributes["training"]), "seed": number}
+        return replace(
+            players,
+            about=f"{players.about}, sample {number}",
+            calls=calls,
+            vocabulary=TextVocabulary(Vocabulary.of(players.vocabulary.words[: players.vocabulary.known])),
+            attributes={
+                **players.attributes,
+                "seed": number,
+                "training": json.dumps(training),
+                ATTRIBUTE: json.dumps(made_of),
+            },
+            identities={**players.identities, "checkpoint": Identity(own.place, {**own.made_of, "bots": bots})},
+        )
+
+
+@contextmanager
+def recalling(players: TextPlayers, folder: Path, seed: int, batch: int, tally: Tally) -> Iterator[Games]:
+    """Games of bots that are asked for what was not asked for before; folder: of their memory.
+
+    seed: of the games; batch: dialogs played at a time; tally: is told of each call.
+    """
+    with closing(Memory(folder, players.about)) as memory:
+        ranker = cache(lambda: ranker_of(calls, players.pool, players.rows))
+        calls = RecallingCalls(players.calls.bots, players.calls.place, memory, tally, ranker, players.candidates)
+        bots = TextBots(calls, players.vocabulary, players.pool)
+        ranks = RecallingRanker(calls, ranker, players.candidates, players.rows)
+        yield Games(bots, players.vocabulary, players.dialogs, as_images(players.rows), ranks, seed, batch)

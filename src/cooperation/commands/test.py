@@ -1,0 +1,162 @@
+"""Test bots of your own: whether they keep to the rules of the game, all conditions, and one page of what came out.
+
+What your functions return is kept in a cache, dialog by dialog, by the content of your files of Python, of the options
+(and the files that they name), of what `describe` says and of what was given. So the same command goes on after a stop,
+and asks for what is new alone. Of scores, the ranks are kept; an index that `prepare` returns is, too, if an array.
+"""
+
+import argparse
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from tqdm import tqdm
+
+from cooperation.bots.recalling import Tally
+from cooperation.commands.conform import add_samples, judge, read_sample
+from cooperation.commands.loaded import TextPlayers, add_options, options_of, read_loaded
+from cooperation.commands.outs import add_out_folder
+from cooperation.commands.players import add_game
+from cooperation.commands.samples import BY_SEED, Sampling, recalling
+from cooperation.commands.settings import add_config, read_settings
+from cooperation.commands.trial import Trial, calls_of, with_people
+from cooperation.config.conditions import Playing
+from cooperation.data.store import count_dialogs
+from cooperation.evaluation.conformance import Finding
+from cooperation.evaluation.tested import RESULTS, Judged, Tested, read_tested, write_tested
+from cooperation.game.readings import READINGS
+from cooperation.io.files import InputError
+from cooperation.io.provenance import software
+from cooperation.io.settings import from_flags
+from cooperation.reports.card import write_card
+
+QUERIES, BATCH = 200, 64
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("bots", metavar="FILE.py:NAME", help="what NAME returns; `cooperation.api` says what it does")
+    add_options(parser)
+    parser.add_argument("--features", type=Path, help="HDF5 file of image features")
+    add_game(parser)
+    parser.add_argument(
+        "--queries",
+        type=int,
+        metavar="INT",
+        help=f"play so many dialogs, drawn by the seed, among all candidates (default: {QUERIES}, or all if fewer)",
+    )
+    parser.add_argument(
+        "--candidates",
+        type=int,
+        default=Playing().candidates,
+        metavar="INT",
+        help="the first so many validation images are guessed, among themselves (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--batch",
+        type=int,
+        default=BATCH,
+        metavar="INT",
+        help="dialogs that are played together (default: %(default)s)",
+    )
+    add_samples(parser)
+    parser.add_argument(
+        "--cache", type=Path, metavar="DIR", help="folder of what your functions returned before (default: in --out)"
+    )
+    add_out_folder(parser, "folder of index.html, card.csv, test.json and results/READING/CONDITION.h5")
+    add_config(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    from_flags(Playing, arguments)
+    if arguments.samples < 1:
+        raise InputError(f"--samples: {arguments.samples} is too small; choose at least 1")
+    arguments.load = arguments.bots
+    _name_by_settings(arguments)
+    sample = read_sample(arguments)
+    sampling = Sampling.of(arguments)
+    findings = judge(arguments, sample)
+    if arguments.queries is None:
+        arguments.queries = min(QUERIES, arguments.candidates, count_dialogs(arguments.dialogs, "val"))
+    players = read_loaded(arguments)
+    trials = _play(arguments, players, sampling)
+    tested = _tested(arguments, players, sampling, findings, trials)
+    _delete_others(arguments.out, tested)
+    write_tested(arguments.out, tested)
+    write_card(arguments.out)
+    print(arguments.out / "index.html")
+
+
+def _name_by_settings(arguments: argparse.Namespace) -> None:
+    """Give the model the name that it has in the settings, where these load the same, and no other name is given."""
+    if arguments.model or not arguments.config.is_file():
+        return
+    loaded, options = read_settings(arguments.config).loaded, options_of(arguments)
+    same = [name for name, one in loaded.items() if (one.load, dict(one.options)) == (arguments.load, dict(options))]
+    arguments.model = same[0] if same else None
+
+
+def _play(arguments: argparse.Namespace, players: TextPlayers, sampling: Sampling) -> list[Trial]:
+    """Play all conditions, sample by sample."""
+    conditions, trials = with_people(players.conditions), []
+    calls = sum(
+        calls_of(one) * (1 if players.same_in_all_readings(one) else len(READINGS)) for one in conditions.values()
+    )
+    total = sampling.count * calls * len(players.rows)
+    with tqdm(total=total, desc="test", unit="call", disable=None) as bar:
+        for number in range(1, sampling.count + 1):
+            own = sampling.sample(players, arguments, number)
+            results = f"{RESULTS}/sample-{number}" if sampling.by else RESULTS
+            trial = Trial(number, own, arguments.out, results, Tally(bar.update))
+            folder = arguments.cache or arguments.out / "cache"
+            with recalling(own, folder, arguments.seed, arguments.batch, trial.tally) as games:
+                trial.play(conditions, games)
+            trials.append(trial)
+    return trials
+
+
+def _tested(
+    arguments: argparse.Namespace,
+    players: TextPlayers,
+    sampling: Sampling,
+    findings: Sequence[Finding],
+    trials: Sequence[Trial],
+) -> Tested:
+    """What was done, for its file."""
+    described = players.calls.describe()
+    described.pop("trained_on", None)
+    trained_on = players.attributes["trained_on"]
+    options = options_of(arguments)
+    return Tested(
+        arguments.load,
+        {name: value for name, value in options.items() if (name, sampling.by) != ("seed", BY_SEED)},
+        players.attributes["model"],
+        described,
+        trained_on if isinstance(trained_on, int) else None,
+        "score" if players.calls.has("score") else "guess",
+        arguments.dataset,
+        players.attributes["candidates"],
+        len(players.rows),
+        arguments.seed,
+        sampling.count,
+        sampling.by,
+        {channel: _share(trial.words[channel] for trial in trials) for channel in trials[0].words},
+        sum(trial.prepared for trial in trials),
+        tuple(Judged(one.check.name, one.state, one.seen, one.check.asks, one.check.means) for one in findings),
+        tuple(played for trial in trials for played in trial.played),
+        software(),
+    )
+
+
+def _share(counts: Iterable[tuple[int, int]]) -> float | None:
+    """The share of unknown words; counts: words and unknown ones of each sample. None where there are no words."""
+    words, unknown = (sum(count) for count in zip(*counts, strict=True))
+    return unknown / words if words else None
+
+
+def _delete_others(out: Path, tested: Tested) -> None:
+    """Delete results of an earlier test that this one did not play, lest they be taken for this one's."""
+    with suppress(InputError):
+        files = {played.file for played in tested.played}
+        for played in read_tested(out).played:
+            if played.file and played.file not in files:
+                (out / played.file).unlink(missing_ok=True)
