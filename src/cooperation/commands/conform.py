@@ -43,20 +43,25 @@ def add_samples(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def made(arguments: argparse.Namespace) -> Calls:
+    """The bots, made anew; raises `InputError` as `load`."""
+    return Calls(load(arguments.bots, options_of(arguments)), arguments.bots)
+
+
 def judge(arguments: argparse.Namespace, sample: Sample) -> list[Finding]:
     """Say how bots keep to each rule; raises `InputError` where they break any.
 
     arguments: `bots`, `samples`, and those of `add_options`.
     """
-    place, options = arguments.bots, options_of(arguments)
+    place = arguments.bots
     try:
-        first = Calls(load(place, options), place)
+        first = made(arguments)
     except BotError as error:
         print(error.trace, end="", file=sys.stderr)
         raise
     spare, findings = [first], []
-    drawing = (lambda: RewoundCalls(load(place, options), place)) if arguments.samples > 1 else None
-    for finding in conform(lambda: spare.pop() if spare else Calls(load(place, options), place), sample, drawing):
+    drawing = (lambda: RewoundCalls(made(arguments).bots, place)) if arguments.samples > 1 else None
+    for finding in conform(lambda: spare.pop() if spare else made(arguments), sample, drawing):
         print(finding.trace, end="", file=sys.stderr)
         print(visible(str(finding)), flush=True)
         findings.append(finding)

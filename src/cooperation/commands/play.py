@@ -22,7 +22,7 @@ from cooperation.config.conditions import (
     read_condition,
 )
 from cooperation.evaluation.playing import Games, as_result
-from cooperation.evaluation.results import write_result
+from cooperation.evaluation.results import Result, write_result
 from cooperation.game.match import Game
 from cooperation.game.readings import READINGS
 from cooperation.io.files import InputError, at
@@ -120,14 +120,16 @@ class Plan:
                 game = games.play(condition, reading, baseline if condition.needs_baseline else None)
             yield name, game
 
-    def write(self, name: str, game: Game) -> None:
-        """Write a condition's result."""
+    def write(self, name: str, game: Game) -> Result:
+        """Write a condition's result, and return it."""
         condition = self.conditions[name]
         needed = self._of_baseline if condition.needs_baseline else {}
         read = json.dumps(self.players.inputs | needed)
         attributes = self.players.named(reading=self.reading, condition=name, inputs=read)
         result = as_result(game, self.players.dialogs, condition, attributes)
-        write_result(self.folder / f"{name}.h5", replace(result, vocabulary=self.players.vocabulary))
+        result = replace(result, vocabulary=self.players.vocabulary)
+        write_result(self.folder / f"{name}.h5", result)
+        return result
 
 
 def _plan(

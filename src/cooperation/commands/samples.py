@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
 from cooperation.bots.calls import Calls, load, takes_seed
 from cooperation.bots.draws import reseed
@@ -21,6 +20,8 @@ from cooperation.game.vocabulary import Vocabulary
 from cooperation.io.files import InputError
 from cooperation.io.identity import ATTRIBUTE, Identity, named
 
+CACHE = "cache"
+"""Folder of the memory, in that of a test, where no other is named."""
 BY_SEED, BY_PLAYS = "seed", "plays"
 
 
@@ -78,14 +79,18 @@ class Sampling:
 
 
 @contextmanager
-def recalling(players: TextPlayers, folder: Path, seed: int, batch: int, tally: Tally) -> Iterator[Games]:
-    """Games of bots that are asked for what was not asked for before; folder: of their memory.
+def recalling(arguments: argparse.Namespace, players: TextPlayers, tally: Tally, keep: bool) -> Iterator[Games]:
+    """Games of bots that are asked for what was not asked for before.
 
-    seed: of the games; batch: dialogs played at a time; tally: is told of each call.
+    tally: is told of each call; keep: whether their index may be kept.
     """
-    with closing(Memory(folder, players.about)) as memory:
+    with closing(Memory(arguments.cache or arguments.out / CACHE, players.about)) as memory:
         ranker = cache(lambda: ranker_of(calls, players.pool, players.rows))
-        calls = RecallingCalls(players.calls.bots, players.calls.place, memory, tally, ranker, players.candidates)
+        calls = RecallingCalls(
+            players.calls.bots, players.calls.place, memory, tally, ranker, players.candidates * keep
+        )
         bots = TextBots(calls, players.vocabulary, players.pool)
         ranks = RecallingRanker(calls, ranker, players.candidates, players.rows)
-        yield Games(bots, players.vocabulary, players.dialogs, as_images(players.rows), ranks, seed, batch)
+        yield Games(
+            bots, players.vocabulary, players.dialogs, as_images(players.rows), ranks, arguments.seed, arguments.batch
+        )

@@ -6,16 +6,18 @@ and asks for what is new alone. Of scores, the ranks are kept; an index that `pr
 """
 
 import argparse
+import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from tqdm import tqdm
 
+from cooperation.bots.draws import RewoundCalls
 from cooperation.bots.recalling import Tally
-from cooperation.commands.conform import add_samples, judge, read_sample
+from cooperation.commands.conform import add_samples, judge, made, read_sample
 from cooperation.commands.loaded import TextPlayers, add_options, options_of, read_loaded
-from cooperation.commands.outs import add_out_folder
+from cooperation.commands.outs import add_out_folder, check_files
 from cooperation.commands.players import add_game
 from cooperation.commands.samples import BY_SEED, Sampling, recalling
 from cooperation.commands.settings import add_config, read_settings
@@ -23,12 +25,13 @@ from cooperation.commands.trial import Trial, calls_of, with_people
 from cooperation.config.conditions import Playing
 from cooperation.data.store import count_dialogs
 from cooperation.evaluation.conformance import Finding
-from cooperation.evaluation.tested import RESULTS, Judged, Tested, read_tested, write_tested
+from cooperation.evaluation.rules import index_stands_alone
+from cooperation.evaluation.tested import FILE, RESULTS, Judged, Tested, read_tested, write_tested
 from cooperation.game.readings import READINGS
 from cooperation.io.files import InputError
 from cooperation.io.provenance import software
 from cooperation.io.settings import from_flags
-from cooperation.reports.card import write_card
+from cooperation.reports.card import CARD, write_card
 
 QUERIES, BATCH = 200, 64
 
@@ -78,7 +81,14 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.queries is None:
         arguments.queries = min(QUERIES, arguments.candidates, count_dialogs(arguments.dialogs, "val"))
     players = read_loaded(arguments)
-    trials = _play(arguments, players, sampling)
+    keep = not players.calls.has("prepare") or index_stands_alone(
+        lambda: RewoundCalls(made(arguments).bots, arguments.bots), sample
+    )
+    if not keep:
+        print(f"{arguments.bots}: needs more of `prepare` than it returns, so it is called each time", file=sys.stderr)
+    trials = _play(arguments, players, sampling, keep)
+    if len(trials) > 1 and len({trial.baseline for trial in trials}) == 1:
+        print(f"{arguments.bots}: draws nothing, all samples are the same; leave --samples out", file=sys.stderr)
     tested = _tested(arguments, players, sampling, findings, trials)
     _delete_others(arguments.out, tested)
     write_tested(arguments.out, tested)
@@ -95,20 +105,21 @@ def _name_by_settings(arguments: argparse.Namespace) -> None:
     arguments.model = same[0] if same else None
 
 
-def _play(arguments: argparse.Namespace, players: TextPlayers, sampling: Sampling) -> list[Trial]:
-    """Play all conditions, sample by sample."""
+def _play(arguments: argparse.Namespace, players: TextPlayers, sampling: Sampling, keep: bool) -> list[Trial]:
+    """Play all conditions, sample by sample; keep: whether the index may be kept."""
     conditions, trials = with_people(players.conditions), []
+    folders = [f"{RESULTS}/sample-{number}" for number in range(1, sampling.count + 1)] if sampling.by else [RESULTS]
+    written = (f"{folder}/{reading}/{name}.h5" for folder in folders for reading in READINGS for name in conditions)
+    check_files(arguments.out, [FILE, *CARD, *written])
     calls = sum(
         calls_of(one) * (1 if players.same_in_all_readings(one) else len(READINGS)) for one in conditions.values()
     )
     total = sampling.count * calls * len(players.rows)
     with tqdm(total=total, desc="test", unit="call", disable=None) as bar:
-        for number in range(1, sampling.count + 1):
+        for number, folder in enumerate(folders, 1):
             own = sampling.sample(players, arguments, number)
-            results = f"{RESULTS}/sample-{number}" if sampling.by else RESULTS
-            trial = Trial(number, own, arguments.out, results, Tally(bar.update))
-            folder = arguments.cache or arguments.out / "cache"
-            with recalling(own, folder, arguments.seed, arguments.batch, trial.tally) as games:
+            trial = Trial(number, own, arguments.out, folder, Tally(bar.update))
+            with recalling(arguments, own, trial.tally, keep) as games:
                 trial.play(conditions, games)
             trials.append(trial)
     return trials
@@ -160,3 +171,6 @@ def _delete_others(out: Path, tested: Tested) -> None:
         for played in read_tested(out).played:
             if played.file and played.file not in files:
                 (out / played.file).unlink(missing_ok=True)
+                for folder in (out / played.file).parents[:2]:
+                    with suppress(OSError):
+                        folder.rmdir()

@@ -1,11 +1,11 @@
 """All conditions of a builder's model, under all readings, one after another."""
 
+import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import numpy as np
 from tqdm import tqdm
 
 from cooperation.bots.recalling import Tally
@@ -13,7 +13,8 @@ from cooperation.commands.loaded import TextPlayers
 from cooperation.commands.play import Plan
 from cooperation.config.conditions import BASELINE, Condition
 from cooperation.evaluation.playing import Games, NothingPerturbedError
-from cooperation.evaluation.tested import RESULTS, Count, Played
+from cooperation.evaluation.results import read_ranks
+from cooperation.evaluation.tested import Count, Played
 from cooperation.game.match import Game
 from cooperation.game.messages import ROUNDS
 from cooperation.game.readings import READINGS
@@ -41,8 +42,8 @@ def calls_of(condition: Condition) -> int:
 class Trial:
     """A sample of a model that plays. number: from 1; folder: of the test; results: of the sample's results in it.
 
-    tally: of its calls. words: known and unknown ones that its bots said unperturbed, by channel. prepared: seconds
-    that `prepare` took.
+    tally: of its calls. once: name → reading and game of what is the same in all readings. words: all and unknown ones
+    that its bots said unperturbed, by channel; baseline: a hash of that game. prepared: seconds that `prepare` took.
     """
 
     number: int
@@ -51,71 +52,74 @@ class Trial:
     results: str
     tally: Tally
     played: list[Played] = field(default_factory=list)
+    once: dict[str, tuple[str, Game]] = field(default_factory=dict)
     words: dict[str, tuple[int, int]] = field(default_factory=dict)
+    baseline: str = ""
     prepared: float = 0.0
 
     def play(self, conditions: Mapping[str, Condition], games: Games) -> None:
         """Play the conditions under all readings; each result is written as soon as it is there."""
-        once: dict[str, tuple[str, Game]] = {}
         for reading in READINGS:
             folder = self.folder / self.results / reading
             plan = Plan(reading, dict(conditions), folder, folder / f"{BASELINE}.h5", self.players)
-            for name, condition in conditions.items():
-                try:
-                    condition.check_reading(reading)
-                except InputError as error:
-                    self._note(plan, name, note=str(error))
-                    continue
-                if name in once:
-                    first, game = once[name]
-                    self._write(plan, name, game, same_as=first)
-                    continue
+            for name in conditions:
                 self.tally.clear()
-                begun = time.perf_counter()
-                [(_, game)] = replace(plan, conditions={name: condition}).play(games)
-                self._write(plan, name, game, seconds=time.perf_counter() - begun)
-                if self.players.same_in_all_readings(condition):
-                    once[name] = reading, game
-                if name == BASELINE and not self.words:
-                    self._count(game)
+                played = self._one(plan, name, games)
+                self.prepared += self.tally.seconds.get("prepare", 0.0)
+                self.played.append(played)
+                if not played.same_as:
+                    tqdm.write(f"{self.results}/{reading}/{name}: {self._said(played)}")
 
-    def _write(self, plan: Plan, name: str, game: Game, same_as: str = "", seconds: float = 0.0) -> None:
-        """Write a result, and note it."""
-        path = plan.folder / f"{name}.h5"
+    def _one(self, plan: Plan, name: str, games: Games) -> Played:
+        """Play a condition, or take it from another reading, and write its result."""
+        begun, condition = time.perf_counter(), plan.conditions[name]
+        nothing = Played(self.number, plan.reading, name, condition.settings, "", "", "", "", {}, 0.0)
         try:
-            plan.write(name, game)
+            condition.check_reading(plan.reading)
+        except InputError as error:
+            return replace(nothing, note=str(error))
+        same_as, game = self.once.get(name, ("", None))
+        if game is None:
+            [(_, game)] = replace(plan, conditions={name: condition}).play(games)
+            if self.players.same_in_all_readings(condition):
+                self.once[name] = plan.reading, game
+            if name == BASELINE:
+                self._count(game)
+        file, note = f"{self.results}/{plan.reading}/{name}.h5", ""
+        try:
+            result = plan.write(name, game)
+            if condition.kind and not result.perturbed_messages.any():
+                note = "perturbed nothing: other dialogs have the same"
         except NothingPerturbedError as error:
-            path.unlink(missing_ok=True)
-            self._note(plan, name, same_as, str(error), seconds)
-            return
-        self._note(plan, name, same_as, "", seconds)
-        if not same_as:
-            candidates = self.players.attributes["candidates"]
-            mpr = 100 * (1 - (game.ranks[:, ROUNDS].mean() + 0.5) / candidates)
-            made, known = sum(self.tally.made.values()), sum(self.tally.known.values())
-            tqdm.write(
-                f"{path.relative_to(self.folder / RESULTS)}: MPR {mpr:.1f} after round {ROUNDS}; {made:,} calls, and "
-                f"{known:,} known, in {seconds:.1f} s"
-            )
-
-    def _note(self, plan: Plan, name: str, same_as: str = "", note: str = "", seconds: float = 0.0) -> None:
-        """Note what was played, or why not."""
-        self.prepared += self.tally.seconds.pop("prepare", 0.0)
-        file = f"{self.results}/{plan.reading}/{name}.h5" if not note else ""
+            (self.folder / file).unlink(missing_ok=True)
+            file, note = "", str(error)
         counts = {
             function: Count(made, self.tally.known[function], self.tally.seconds.get(function, 0.0))
             for function, made in self.tally.made.items()
-            if not same_as
         }
-        settings = plan.conditions[name].settings
-        sha256 = digest(self.folder / file) if file else ""
-        self.played.append(
-            Played(self.number, plan.reading, name, settings, file, sha256, same_as, note, counts, seconds)
+        return replace(
+            nothing,
+            file=file,
+            sha256=digest(self.folder / file) if file else "",
+            same_as=same_as,
+            note=note,
+            calls=counts,
+            seconds=0.0 if same_as else time.perf_counter() - begun,
         )
+
+    def _said(self, played: Played) -> str:
+        """What was played, in a line."""
+        found = [] if not played.note else [played.note]
+        if played.file:
+            mpr = read_ranks(self.folder / played.file).percentiles[:, ROUNDS].mean()
+            made, known = (sum(getattr(count, name) for count in played.calls.values()) for name in ("made", "cached"))
+            found.insert(0, f"MPR {mpr:.1f}; {made:,} calls, and {known:,} known, in {played.seconds:.1f} s")
+        return "; ".join(found)
 
     def _count(self, game: Game) -> None:
         """Count the words that the bots say, and those that the data set does not know."""
-        vocabulary = self.players.vocabulary
-        for channel, said in (("question", game.question_said), ("answer", game.answer_said)):
-            words = said.tokens[np.asarray(vocabulary.is_word)[said.tokens]]
-            self.words[channel] = len(words), int((words > vocabulary.eos).sum())
+        said = hashlib.sha256(game.ranks.tobytes())
+        for channel, messages in (("question", game.question_said), ("answer", game.answer_said)):
+            self.words[channel] = self.players.vocabulary.unknown(messages)
+            said.update(messages.tokens.tobytes())
+        self.baseline = said.hexdigest()

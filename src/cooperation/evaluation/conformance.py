@@ -150,8 +150,8 @@ def conform(make: Make, sample: Sample, rewound: Make | None = None) -> Iterator
         lacking = [name for name in check.needs if states.get(name) not in (FINE, SAMPLES)]
         drawing = SAMPLES in states.values()
         if lacking:
-            first = next((name for name, state in states.items() if state == BREACH), lacking[0])
-            finding = Finding(check, SKIPPED, f"mend “{first}” first")
+            first, state = next((name, state) for name, state in states.items() if state not in (FINE, SAMPLES))
+            finding = Finding(check, SKIPPED, f"mend “{first}” first" if state == BREACH else f"“{first}” is {state}")
         else:
             finding = _judged(check, rewound if rewound and drawing else make, sample)
             if rewound and finding.state == BREACH:

@@ -45,9 +45,10 @@ class Played:
     """A condition that was played under a reading by a sample of the model.
 
     sample: from 1; 1 for a model that doesn't sample. settings: of the condition, as config.yaml writes them. file: of
-    its result, relative to the folder of the test, and its sha256; both "" where there is none: then `note` says why.
-    same_as: the reading whose game this is, "" where it was played here; calls and seconds then are none.
-    calls: function (ask, answer, score or guess) → its calls. seconds: for all of it.
+    its result, relative to the folder of the test, and its sha256; both "" where there is none. same_as: the reading
+    whose game this is, "" where it was played here; calls and seconds then are none. note: why there is no result, or
+    that nothing was perturbed, where it is so. calls: function (ask, answer, score or guess) → its calls. seconds: for
+    all of it.
     """
 
     sample: int
@@ -73,7 +74,7 @@ class Tested:
     sampled_by: `seed` where each sample is a seed that the model is made with, `plays` where it just plays again, ""
     for one sample. Sample k's results have the attribute `seed` k.
     unknown_words: channel (question, answer) → share, 0 to 1, of the words that the bots say unperturbed that the data
-    set does not know; None where they say nothing.
+    set does not know in any casing and punctuation; None where they say nothing.
     prepared_seconds: that loading the model and `prepare` took. judged: the conformance; played: each condition.
     versions: of the program and what it runs on.
     """

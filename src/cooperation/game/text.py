@@ -65,6 +65,16 @@ class TextVocabulary(Vocabulary):
         """The texts of messages [messages, length]."""
         return [self.decode(ids) for ids in messages.lists()]
 
+    def unknown(self, messages: Messages) -> tuple[int, int]:
+        """How many words messages [..., length] have, and how many of them the data set does not know in any casing."""
+        words, counts = np.unique(messages.tokens[self.is_word[messages.tokens]], return_counts=True)
+        bare = [_bare(self.words[number - 1]) for number in words.tolist()]
+        unknown = [
+            number > self.eos and word != "" and self.ids.get(word, self.size) > self.eos
+            for number, word in zip(words.tolist(), bare, strict=True)
+        ]
+        return int(counts.sum()), int(counts[np.array(unknown, bool)].sum())
+
     def adopted(self, messages: Messages, other: "TextVocabulary") -> Messages:
         """Messages [..., length] in the words of another, which has the same data set's, in the words of this one."""
         ids = np.array([*range(other.eos + 1), *self.encode(other.words[other.eos :])], np.int32)
@@ -112,8 +122,13 @@ class TextVocabulary(Vocabulary):
         return np.array([False, *map(_is_content, self.words)]) & self.is_word
 
 
+def _bare(word: str) -> str:
+    """A word without its casing and the punctuation around it."""
+    return re.sub(r"^\W+|\W+$", "", word).casefold()
+
+
 def _is_content(word: str) -> bool:
-    bare = re.sub(r"^\W+|\W+$", "", word).casefold()
+    bare = _bare(word)
     return bool(bare) and bare not in function_words() and word not in function_words()
 
 

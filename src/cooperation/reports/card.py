@@ -7,6 +7,9 @@ from cooperation.evaluation.results import read_ranks
 from cooperation.evaluation.tested import read_tested
 from cooperation.io.writing import write_text
 
+CARD = ("index.html", "card.csv")
+"""What is written."""
+
 
 def write_card(out: Path) -> None:
     """Write index.html and card.csv into the folder of a test; raises `InputError` where a result is not the test's."""
