@@ -14,7 +14,7 @@ import numpy as np
 
 from cooperation.api import Picture, Pool
 from cooperation.bots.calls import BotError, Calls, WrongValueError, load
-from cooperation.bots.made_of import made_of
+from cooperation.bots.made_of import files_of, made_of
 from cooperation.bots.text_players import TextBots, as_images
 from cooperation.commands.settings import read_settings
 from cooperation.config.conditions import LOADED_CONDITIONS, Condition, check_name
@@ -41,6 +41,7 @@ from cooperation.io.identity import ATTRIBUTE, Identity, content_hash, named
 from cooperation.io.plain_yaml import read_yaml
 from cooperation.io.provenance import inputs, software
 from cooperation.io.settings import check_seed, mapping
+from cooperation.io.writing import keep
 
 # What a name of a model can't hold, but what a builder calls it may.
 NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
@@ -70,6 +71,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def options_of(arguments: argparse.Namespace) -> Mapping[str, Any]:
     """The bots' options; raises `InputError` where they are no mapping."""
     return mapping(read_yaml(arguments.options, "--options"), "--options") if arguments.options else {}
+
+
+def keep_files(arguments: argparse.Namespace) -> None:
+    """Let nothing be written to the files of the bots from now on; raises as `options_of`."""
+    keep(files_of(arguments.load, options_of(arguments)).values())
 
 
 @contextmanager
@@ -147,6 +153,7 @@ def read_loaded(arguments: argparse.Namespace) -> TextPlayers:
     trained on, unless these are allowed.
     """
     check_seed(arguments.seed, "--seed")
+    keep_files(arguments)
     with naming("none", "all"):
         calls = Calls(load(arguments.load, options_of(arguments)), arguments.load)
         described = calls.describe()

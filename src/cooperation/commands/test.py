@@ -16,13 +16,13 @@ from tqdm import tqdm
 from cooperation.bots.draws import RewoundCalls
 from cooperation.bots.recalling import Tally
 from cooperation.commands.conform import add_samples, judge, made, read_sample
-from cooperation.commands.loaded import TextPlayers, add_options, options_of, read_loaded
+from cooperation.commands.loaded import TextPlayers, add_options, keep_files, options_of, read_loaded
 from cooperation.commands.outs import add_out_folder, check_files
 from cooperation.commands.players import add_game
 from cooperation.commands.samples import BY_SEED, Sampling, recalling
 from cooperation.commands.settings import add_config, read_settings
 from cooperation.commands.trial import Trial, calls_of, with_people
-from cooperation.config.conditions import Playing
+from cooperation.config.conditions import LOADED_CONDITIONS, Playing
 from cooperation.data.store import count_dialogs
 from cooperation.evaluation.conformance import Finding
 from cooperation.evaluation.rules import index_stands_alone
@@ -30,7 +30,7 @@ from cooperation.evaluation.tested import FILE, RESULTS, Judged, Tested, read_te
 from cooperation.game.readings import READINGS
 from cooperation.io.files import InputError
 from cooperation.io.provenance import software
-from cooperation.io.settings import from_flags
+from cooperation.io.settings import check_seed, from_flags
 from cooperation.reports.card import CARD, write_card
 
 QUERIES, BATCH = 200, 64
@@ -73,8 +73,10 @@ def run(arguments: argparse.Namespace) -> None:
     from_flags(Playing, arguments)
     if arguments.samples < 1:
         raise InputError(f"--samples: {arguments.samples} is too small; choose at least 1")
+    check_seed(arguments.seed, "--seed")
     arguments.load = arguments.bots
-    _name_by_settings(arguments)
+    keep_files(arguments)
+    _read_settings(arguments)
     sample = read_sample(arguments)
     sampling = Sampling.of(arguments)
     findings = judge(arguments, sample)
@@ -96,27 +98,38 @@ def run(arguments: argparse.Namespace) -> None:
     print(arguments.out / "index.html")
 
 
-def _name_by_settings(arguments: argparse.Namespace) -> None:
-    """Give the model the name that it has in the settings, where these load the same, and no other name is given."""
-    if arguments.model or not arguments.config.is_file():
-        return
-    loaded, options = read_settings(arguments.config).loaded, options_of(arguments)
-    same = [name for name, one in loaded.items() if (one.load, dict(one.options)) == (arguments.load, dict(options))]
-    arguments.model = same[0] if same else None
+def _read_settings(arguments: argparse.Namespace) -> None:
+    """Give the model the name that it has in the settings, where these load the same, and no other name is given.
+
+    Raises `InputError` where a result of any model that is loaded can't be written.
+    """
+    names = {*with_people(LOADED_CONDITIONS)}
+    if arguments.config.is_file():
+        experiment, own = read_settings(arguments.config), (arguments.load, dict(options_of(arguments)))
+        same = [name for name, one in experiment.loaded.items() if (one.load, dict(one.options)) == own]
+        arguments.model = arguments.model or (same[0] if same else None)
+        names.update(*(with_people(experiment.conditions.get(name, LOADED_CONDITIONS)) for name in experiment.loaded))
+    folders = _folders(arguments)
+    written = (f"{folder}/{reading}/{name}.h5" for folder in folders for reading in READINGS for name in sorted(names))
+    check_files(arguments.out, [FILE, *CARD, *written])
+
+
+def _folders(arguments: argparse.Namespace) -> list[str]:
+    """Folders of each sample's results."""
+    if arguments.samples == 1:
+        return [RESULTS]
+    return [f"{RESULTS}/sample-{number}" for number in range(1, arguments.samples + 1)]
 
 
 def _play(arguments: argparse.Namespace, players: TextPlayers, sampling: Sampling, keep: bool) -> list[Trial]:
     """Play all conditions, sample by sample; keep: whether the index may be kept."""
     conditions, trials = with_people(players.conditions), []
-    folders = [f"{RESULTS}/sample-{number}" for number in range(1, sampling.count + 1)] if sampling.by else [RESULTS]
-    written = (f"{folder}/{reading}/{name}.h5" for folder in folders for reading in READINGS for name in conditions)
-    check_files(arguments.out, [FILE, *CARD, *written])
     calls = sum(
         calls_of(one) * (1 if players.same_in_all_readings(one) else len(READINGS)) for one in conditions.values()
     )
     total = sampling.count * calls * len(players.rows)
     with tqdm(total=total, desc="test", unit="call", disable=None) as bar:
-        for number, folder in enumerate(folders, 1):
+        for number, folder in enumerate(_folders(arguments), 1):
             own = sampling.sample(players, arguments, number)
             trial = Trial(number, own, arguments.out, folder, Tally(bar.update))
             with recalling(arguments, own, trial.tally, keep) as games:
