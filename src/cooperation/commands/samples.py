@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 
 from cooperation.bots.calls import Calls, load, takes_seed
 from cooperation.bots.draws import reseed
@@ -20,8 +21,6 @@ from cooperation.game.vocabulary import Vocabulary
 from cooperation.io.files import InputError
 from cooperation.io.identity import ATTRIBUTE, Identity, named
 
-CACHE = "cache"
-"""Folder of the memory, in that of a test, where no other is named."""
 BY_SEED, BY_PLAYS = "seed", "plays"
 
 
@@ -78,13 +77,18 @@ class Sampling:
         )
 
 
+def folder_of_memory(arguments: argparse.Namespace) -> Path:
+    """The folder of what bots said before: the one that is named, or one in that of the test."""
+    return arguments.cache or Path(arguments.out, "cache")
+
+
 @contextmanager
 def recalling(arguments: argparse.Namespace, players: TextPlayers, tally: Tally, keep: bool) -> Iterator[Games]:
     """Games of bots that are asked for what was not asked for before.
 
     tally: is told of each call; keep: whether their index may be kept.
     """
-    with closing(Memory(arguments.cache or arguments.out / CACHE, players.about)) as memory:
+    with closing(Memory(folder_of_memory(arguments), players.about)) as memory:
         ranker = cache(lambda: ranker_of(calls, players.pool, players.rows))
         calls = RecallingCalls(
             players.calls.bots, players.calls.place, memory, tally, ranker, players.candidates * keep

@@ -14,12 +14,14 @@ from pathlib import Path
 from tqdm import tqdm
 
 from cooperation.bots.draws import RewoundCalls
+from cooperation.bots.memory import FILE as MEMORY
+from cooperation.bots.memory import Memory
 from cooperation.bots.recalling import Tally
 from cooperation.commands.conform import add_samples, judge, made, read_sample
 from cooperation.commands.loaded import TextPlayers, add_options, keep_files, options_of, read_loaded
 from cooperation.commands.outs import add_out_folder, check_files
 from cooperation.commands.players import add_game
-from cooperation.commands.samples import BY_SEED, Sampling, recalling
+from cooperation.commands.samples import BY_SEED, Sampling, folder_of_memory, recalling
 from cooperation.commands.settings import add_config, read_settings
 from cooperation.commands.trial import Trial, calls_of, with_people
 from cooperation.config.conditions import LOADED_CONDITIONS, Playing
@@ -31,6 +33,7 @@ from cooperation.game.readings import READINGS
 from cooperation.io.files import InputError
 from cooperation.io.provenance import software
 from cooperation.io.settings import check_seed, from_flags
+from cooperation.io.writing import check_folder
 from cooperation.reports.card import CARD, write_card
 
 QUERIES, BATCH = 200, 64
@@ -76,7 +79,8 @@ def run(arguments: argparse.Namespace) -> None:
     check_seed(arguments.seed, "--seed")
     arguments.load = arguments.bots
     keep_files(arguments)
-    _read_settings(arguments)
+    _name_model(arguments)
+    _check_outs(arguments)
     sample = read_sample(arguments)
     sampling = Sampling.of(arguments)
     findings = judge(arguments, sample)
@@ -98,20 +102,31 @@ def run(arguments: argparse.Namespace) -> None:
     print(arguments.out / "index.html")
 
 
-def _read_settings(arguments: argparse.Namespace) -> None:
-    """Give the model the name that it has in the settings, where these load the same, and no other name is given.
+def _name_model(arguments: argparse.Namespace) -> None:
+    """Give the model the name that it has in the settings, where these load the same, and no other name is given."""
+    if arguments.model or not arguments.config.is_file():
+        return
+    own = arguments.load, dict(options_of(arguments))
+    loaded = read_settings(arguments.config).loaded.items()
+    arguments.model = next((name for name, one in loaded if (one.load, dict(one.options)) == own), None)
 
-    Raises `InputError` where a result of any model that is loaded can't be written.
+
+def _check_outs(arguments: argparse.Namespace) -> None:
+    """Raise `InputError` where a file can't be written, or the cache can't be used.
+
+    Which model it is, is not known before it is loaded, so the files of any are looked at.
     """
     names = {*with_people(LOADED_CONDITIONS)}
     if arguments.config.is_file():
-        experiment, own = read_settings(arguments.config), (arguments.load, dict(options_of(arguments)))
-        same = [name for name, one in experiment.loaded.items() if (one.load, dict(one.options)) == own]
-        arguments.model = arguments.model or (same[0] if same else None)
-        names.update(*(with_people(experiment.conditions.get(name, LOADED_CONDITIONS)) for name in experiment.loaded))
+        experiment = read_settings(arguments.config)
+        names.update(*(experiment.conditions.get(name, {}) for name in experiment.loaded))
     folders = _folders(arguments)
     written = (f"{folder}/{reading}/{name}.h5" for folder in folders for reading in READINGS for name in sorted(names))
     check_files(arguments.out, [FILE, *CARD, *written])
+    folder = folder_of_memory(arguments)
+    check_folder(folder)
+    if (folder / MEMORY).exists():
+        Memory(folder, "").close()
 
 
 def _folders(arguments: argparse.Namespace) -> list[str]:
