@@ -480,7 +480,10 @@ def test_samples_are_played_and_told_apart(tried, how):
     assert "draws nothing" not in tried.said.err
     assert made(tried("--queries", 5, "--samples", 3)) == 0
     # One sample more is played, and fewer leave no others' results behind.
-    assert {one.sample for one in tried("--queries", 5, "--samples", 4).played if made_of(one)} == {4}
+    more = tried("--queries", 5, "--samples", 4).played
+    assert {one.sample for one in more if made_of(one)} == {4}
+    baselines = [tried.folder / "out" / one.file for one in more if one.condition == "none" and not one.same_as]
+    assert len({str(read_result(path).texts("question_said")) for path in baselines}) == 4
     tried("--queries", 5, "--samples", 2)
     assert {path.parts[-3] for path in tried.folder.glob("out/results/**/*.h5")} == {"sample-1", "sample-2"}
 

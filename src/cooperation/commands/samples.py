@@ -79,7 +79,7 @@ class Sampling:
 
 def folder_of_memory(arguments: argparse.Namespace) -> Path:
     """The folder of what bots said before: the one that is named, or one in that of the test."""
-    return arguments.cache or Path(arguments.out, "cache")
+    return Path(arguments.cache or Path(arguments.out, "cache"))
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +14,8 @@ MARKERS = ("‹start›", "‹end›")
 """Stand among the words in the places of START and EOS."""
 # A yes or no that is a word of its own, with any punctuation around it.
 YES_NO = re.compile(r"(?<![\w'’-])(yes|no)(?![\w'’-])", re.IGNORECASE)
-# What depends on the words.
-_DERIVED = ("ids", "every_token", "known_words", "is_token", "is_word", "is_content_word")
+# What is made anew where there are more words.
+_DERIVED = ("every_token", "known_words", "is_token", "is_word", "is_content_word")
 
 
 class TextVocabulary(Vocabulary):
@@ -46,6 +46,7 @@ class TextVocabulary(Vocabulary):
         """Ids of the words; new ones get the next ids."""
         new = [token for token in dict.fromkeys(tokens) if token not in self.ids]
         if new:
+            self.ids.update(zip(new, range(len(self.words) + 1, self.size + len(new)), strict=True))
             object.__setattr__(self, "words", (*self.words, *new))
             for name in _DERIVED:
                 self.__dict__.pop(name, None)
@@ -127,6 +128,7 @@ def _bare(word: str) -> str:
     return re.sub(r"^\W+|\W+$", "", word).casefold()
 
 
+@cache
 def _is_content(word: str) -> bool:
     bare = _bare(word)
     return bool(bare) and bare not in function_words() and word not in function_words()
