@@ -13,6 +13,7 @@ import pytest
 import yaml
 from in_process import code_of
 from killing import end, start
+from project import Project
 from reduced import CONFIG
 from test_api import files  # noqa: F401
 
@@ -557,6 +558,55 @@ def test_words_are_known_in_any_casing_and_punctuation():
     assert words.unknown(Messages.of([])) == (0, 0)
     rounds = words.messages(["a cat", "a yak"])[:, None]
     assert words.unknown(rounds) == (4, 1)
+
+
+def played_by(project, *words):
+    """The commands that play, of a dry run."""
+    shown = project.snakemake("-n", *words).stdout
+    return shown, [line for line in shown.splitlines() if "cooperation play" in line]
+
+
+def test_the_workflow_plays_each_condition_in_a_job_of_its_own(tmp_path):
+    """Under all readings together, so that what is the same in both is played once; with a GPU where asked for."""
+    late = {"channel": "answer", "kind": "replace", "start": 4}
+    config = {**CONFIG, "readings": ["written", "released"], "conditions": {"mine": {"none": {}, "late": late}}}
+    (tmp_path / "weights.pt").write_text("1")
+    config["models"] = {"mine": {"load": "my_bots.py:make", "options": {"weights": "weights.pt"}}}
+    config["datasets"] = {"small": {**CONFIG["datasets"]["small"], "jobs": "condition"}}
+    project = Project(tmp_path, config)
+    (tmp_path / "my_bots.py").write_text(BOTS)
+    asked = "results/small/mine-seed1/released/late.h5"
+    assert project.jobs(asked) == {"miniature": 1, "encode": 1, "extract": 1, "normalise": 1, "play_mine": 2}
+    shown, (first, second) = played_by(project, asked, "--set-resources", "play_mine:gpu=1")
+    assert "--condition none " in first
+    assert "--baseline" not in first
+    folder = "results/small/mine-seed1"
+    assert f"--baseline {folder}/written/none.h5 {folder}/released/none.h5 --reading written released" in second
+    assert len(re.findall(r"^ +resources: .*\bgpu=1\b", shown, re.MULTILINE)) == 2
+    assert shown.count("input: my_bots.py, weights.pt, ") == 2
+    assert f"output: {folder}/written/late.h5, {folder}/released/late.h5" in shown
+
+
+def test_baselines_of_several_readings(files, monkeypatch, capsys):  # noqa: F811
+    (files / "my_bots.py").write_text(BOTS)
+    data = ["--dialogs", files / "dialogs.h5", "--features", files / "features.h5", "--config", files / "config.yaml"]
+    play = ["play", "--load", f"{files}/my_bots.py:make", *data, "--reading", *READINGS]
+    conditions = ["x={channel: answer, kind: replace, start: 4}", "y={channel: image, kind: noise, start: 3}"]
+    words = [word for condition in conditions for word in ("--condition", condition)]
+    assert code_of(monkeypatch, *play, *words, "--condition", "none={}", "--out", files / "whole") == 0
+    baselines = [files / "whole" / reading / "none.h5" for reading in READINGS]
+    assert code_of(monkeypatch, *play, *words, "--baseline", *baselines, "--out", files / "apart") == 0
+    for place in (f"{reading}/{name}.h5" for reading in READINGS for name in ("x", "y")):
+        mine, its = (read_result(files / folder / place) for folder in ("apart", "whole"))
+        assert arrays(mine) == arrays(its)
+        assert mine.attributes["inputs"] == its.attributes["inputs"]
+    capsys.readouterr()
+    for given, message in (
+        (baselines[:1], "1 for 2 readings"),
+        (baselines[::-1], "its reading is released, not written"),
+    ):
+        assert code_of(monkeypatch, *play, *words, "--baseline", *given, "--out", files / "apart") == 2
+        assert message in capsys.readouterr().err
 
 
 def test_what_raises_in_a_game_names_condition_round_and_dialog(tried):
