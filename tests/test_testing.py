@@ -243,13 +243,15 @@ def test_files_beside_and_files_of_options_are_part_of_the_model(tried):
     (folder / "helper.py").write_text("SIZE = 3\n")
     (folder / "my_bots.py").write_text("import helper\n" + BOTS)
     (folder / "weights.txt").write_text("1")
-    options = ["--queries", 2, "--model", "mine", "--options", f"{{size: {folder}/weights.txt}}"]
+    options = ["--queries", 2, "--model", "mine", "--options", f"{{size: {{a: [{folder}/weights.txt]}}}}"]
     first = made(tried(*options))
     assert made(tried(*options)) == 0
     (folder / "weights.txt").write_text("2")
     assert made(tried(*options)) == first
     (folder / "helper.py").write_text("SIZE = 4\n")
     assert made(tried(*options)) == first
+    (folder / "none_of_it.py").write_text("SIZE = 4\n")
+    assert made(tried(*options)) == 0
 
 
 def test_the_conditions_of_the_settings_are_played(tried):

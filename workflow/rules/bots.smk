@@ -133,7 +133,7 @@ for model, own in experiment.loaded.items():
             name:
                 f"play_{model}"
             input:
-                bots=[own.file, *files_of(own)],
+                bots=[own.file, *files_of_bots(own)],
                 dialogs=f"data/{DATASET}/dialogs.h5",
                 features=f"data/{DATASET}/features.h5",
                 pictures=lambda _: awaited(DATASET, seen),

@@ -12,6 +12,7 @@ from snakemake.utils import min_version
 from cooperation.config import experiment as configuration
 from cooperation.config.conditions import ORACLE_CONDITIONS
 from cooperation.config.expected import check_expected
+from cooperation.config.training import files_of
 from cooperation.config.interventions import check_conditions, read_interventions
 from cooperation.reports.products import products
 from cooperation.io.files import InputError
@@ -150,12 +151,11 @@ def options(model):
     return ["--options", json.dumps(model.options)] if model.options else []
 
 
-def files_of(model):
+def files_of_bots(model):
     """Files of a builder's own that the bots' options name, but for those that the workflow makes."""
-    named = [Path(one) for one in model.options.values() if isinstance(one, str)]
     made = Path("data", DATASET)
     return [
-        str(path) for path in named if path.is_file() and not path.is_relative_to(made)
+        str(path) for path in files_of(model.options) if not path.is_relative_to(made)
     ]
 
 

@@ -14,11 +14,11 @@ import numpy as np
 
 from cooperation.api import Picture, Pool
 from cooperation.bots.calls import BotError, Calls, WrongValueError, load
-from cooperation.bots.made_of import files_of, made_of
+from cooperation.bots.made_of import made_of
 from cooperation.bots.text_players import TextBots, as_images
 from cooperation.commands.settings import read_settings
 from cooperation.config.conditions import LOADED_CONDITIONS, Condition, check_name
-from cooperation.config.training import file_and_name
+from cooperation.config.training import file_and_name, files_of
 from cooperation.data.agreements import check_together
 from cooperation.data.archives import MADE_UP
 from cooperation.data.identities import identity_of_dialogs, identity_of_features, settings_of_dialogs
@@ -75,7 +75,7 @@ def options_of(arguments: argparse.Namespace) -> Mapping[str, Any]:
 
 def keep_files(arguments: argparse.Namespace) -> None:
     """Let nothing be written to the files of the bots from now on; raises as `options_of`."""
-    keep(files_of(arguments.load, options_of(arguments)).values())
+    keep([_file(arguments), *files_of(options_of(arguments))])
 
 
 @contextmanager

@@ -26,8 +26,7 @@ from cooperation.commands.settings import add_config, read_settings
 from cooperation.commands.trial import Trial, calls_of, with_people
 from cooperation.config.conditions import LOADED_CONDITIONS, Playing
 from cooperation.data.store import count_dialogs
-from cooperation.evaluation.conformance import Finding
-from cooperation.evaluation.rules import index_stands_alone
+from cooperation.evaluation.conformance import Finding, index_may_be_kept
 from cooperation.evaluation.tested import FILE, RESULTS, Judged, Tested, read_tested, write_tested
 from cooperation.game.readings import READINGS
 from cooperation.io.files import InputError
@@ -87,9 +86,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.queries is None:
         arguments.queries = min(QUERIES, arguments.candidates, count_dialogs(arguments.dialogs, "val"))
     players = read_loaded(arguments)
-    keep = not players.calls.has("prepare") or index_stands_alone(
-        lambda: RewoundCalls(made(arguments).bots, arguments.bots), sample
-    )
+    keep = index_may_be_kept(lambda: RewoundCalls(made(arguments).bots, arguments.bots), sample)
     if not keep:
         print(f"{arguments.bots}: needs more of `prepare` than it returns, so it is called each time", file=sys.stderr)
     trials = _play(arguments, players, sampling, keep)

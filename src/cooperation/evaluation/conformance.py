@@ -160,6 +160,14 @@ def conform(make: Make, sample: Sample, rewound: Make | None = None) -> Iterator
         yield finding
 
 
+def index_may_be_kept(make: Make, sample: Sample) -> bool:
+    """Whether the bots need no more of `prepare` than it returns, if they have it; make: makes them anew."""
+    try:
+        return not make().has("prepare") or rules.index_is_enough(make, sample)
+    except (BotError, WrongValueError):
+        return False
+
+
 def _sampled(finding: Finding, rewound: Finding, drawing: bool) -> Finding:
     """What a breach by bots that may draw at random is; rewound: the finding where they draw the same at each call.
 

@@ -14,8 +14,8 @@ MARKERS = ("‹start›", "‹end›")
 """Stand among the words in the places of START and EOS."""
 # A yes or no that is a word of its own, with any punctuation around it.
 YES_NO = re.compile(r"(?<![\w'’-])(yes|no)(?![\w'’-])", re.IGNORECASE)
-# What is made anew where there are more words.
-_DERIVED = ("every_token", "known_words", "is_token", "is_word", "is_content_word")
+# What depends on the words.
+_DERIVED = ("ids", "every_token", "known_words", "is_token", "is_word", "is_content_word")
 
 
 class TextVocabulary(Vocabulary):
@@ -46,10 +46,13 @@ class TextVocabulary(Vocabulary):
         """Ids of the words; new ones get the next ids."""
         new = [token for token in dict.fromkeys(tokens) if token not in self.ids]
         if new:
-            self.ids.update(zip(new, range(len(self.words) + 1, self.size + len(new)), strict=True))
+            ids = self.ids
+            ids.update(zip(new, range(self.size, self.size + len(new)), strict=True))
             object.__setattr__(self, "words", (*self.words, *new))
             for name in _DERIVED:
                 self.__dict__.pop(name, None)
+            # Made anew, they would cost more than a round of a few dialogs.
+            self.__dict__["ids"] = ids
         return [self.ids[token] for token in tokens]
 
     def decode(self, ids: Iterable[int]) -> str:
