@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import made_up
 import numpy as np
@@ -14,6 +15,8 @@ from made_up import Sample, Size, build_plain
 from nltk.tokenize import NLTKWordTokenizer
 from timing import Run
 
+from cooperation.bots.recalling import Tally
+from cooperation.commands.samples import recalling
 from cooperation.config.training import Training
 from cooperation.data.archives import find_pictures
 from cooperation.data.pictures import decode
@@ -21,7 +24,9 @@ from cooperation.data.tokeniser import tokenise, tokenise_question
 from cooperation.data.vgg import PREPROCESSINGS, untrained
 from cooperation.evaluation.ranking import Ranker, plain_ranks
 from cooperation.game.match import Perturbation, Script
-from cooperation.game.messages import Floats, Rows
+from cooperation.game.messages import ROUNDS, Floats, Rows
+from cooperation.game.readings import READINGS
+from cooperation.game.text import TextVocabulary
 
 PICTURE = 2 * (15_346_630_656 + 25_088 * 4096 + 4096 * 4096)
 """Operations of VGG-16 on a picture of 224 × 224: twice the products of the convolutions, of fc6 and of fc7."""
@@ -50,6 +55,7 @@ def works(size: Size) -> Iterator[Work]:
     yield from playing(size, size.played)
     yield ranking(size, size.guesses, size.guesses)
     yield ranking(size, size.guesses // 5, size.val)
+    yield own_bots(size)
     yield extraction(size)
     yield from pictures(size)
     yield tokenising(size)
@@ -130,6 +136,25 @@ def ranking(size: Size, count: int, candidates: int) -> Work:
     # Distances of all guesses to all candidates, by one matrix product.
     flop = 2 * count * candidates * size.features
     return Work("ranking", setting, count, lambda: ranker().rank(guesses, truth), flop, plain)
+
+
+def own_bots(size: Size) -> Work:
+    """What a builder's bots cost beyond themselves: these say new words, at once, and all scores are there."""
+    people, pool = made_up.dialogs(200, size.words), [SimpleNamespace(name="a", content=str)] * max(size.val, 200)
+    scores, rows, rounds = np.random.default_rng(0).random((200, len(pool)), np.float32), np.arange(200), 200 * ROUNDS
+    bots = SimpleNamespace(ask=lambda dialogs: [f"{number} {one.caption[:30]}" for number, one in enumerate(dialogs)])
+    bots.answer = lambda *given: [f"{len(f'{one}')} {one.caption[-9:]}" for one in given[1]]
+    bots.score = lambda dialogs, candidates: scores[: len(dialogs), : len(candidates)]
+    who = {"calls": SimpleNamespace(bots=bots, place=""), "about": "", "candidates": "", "pool": pool, "rows": rows}
+
+    def play(batch: int) -> None:
+        words = TextVocabulary.of_words([*map(str, range(size.words))], size.words)
+        own = SimpleNamespace(**who, dialogs=people, vocabulary=words, seed=1, batch=batch)
+        with tempfile.TemporaryDirectory() as own.cache, recalling(own, own, Tally(), keep=False) as games:
+            games.play_branching([], READINGS["written"])
+
+    setting, alone = f"200 × {len(pool):,}, batches of 64", {"one at a time": (partial(play, 1), rounds)}
+    return Work("a builder's bots, themselves free", setting, rounds, partial(play, 64), 0, alone, "dialog-rounds")
 
 
 def extraction(size: Size) -> Work:

@@ -203,6 +203,7 @@ MATRIX = {
     "play, as set": f"{AS_SET} --out new",
     "play, own": f"--load own.py:make {SEEN} --condition none={{{{}}}} --out new",
     "conform": f"own.py:make {SEEN}",
+    "test": f"own.py:make {SEEN} --queries 2 --config {{settings}} --out new",
     "intervene": f"{BOTS} --baseline {{baseline}} --manual {{intervention}} --out new",
     "intervene, as set": f"--all {AS_SET} --baseline {{baseline}} --out new",
     "summarise": "{baseline} {result} --resamples 20 --out new/mpr.csv",
@@ -233,6 +234,7 @@ OTHER_BOTS = "these settings ask for the results of other bots, which are there"
 AS_WRITTEN = "worlds are played as written, whatever readings the settings list"
 ANY_SEEN = "a builder's bots speak any words and see any features; the result says which"
 SEEN_OTHERS = ("dialogs", "vocabulary"), ("features", "extraction"), ("features", "normalisation")
+NO_OWN = "the settings say nothing of a builder's bots but their name and conditions, which the results state"
 LOOKS = "it shows files and settings by themselves and computes nothing"
 ALLOWED = {
     **{("check", "settings", kind): LOOKS for kind in ALL},
@@ -250,7 +252,8 @@ ALLOWED = {
     **{("intervene, as set", "settings", kind): BY_FLAG for kind in ("game seed", "reading")},
     ("intervene, as set", "settings", "conditions"): "conditions are none of a manual intervention's",
     ("summarise", "result", "conditions"): "any conditions of the same bots may be compared; the file says its name",
-    **{(command, *cell): ANY_SEEN for command in ("play, own", "conform") for cell in SEEN_OTHERS},
+    **{(command, *cell): ANY_SEEN for command in ("play, own", "conform", "test") for cell in SEEN_OTHERS},
+    **{("test", "settings", kind): NO_OWN for kind in ALL},
     **{(command, "controls", "seed"): OTHER_BOTS for command in ("controls", "confirm")},
     **{(command, "controls", "reading"): AS_WRITTEN for command in ("controls", "confirm")},
 }
@@ -343,6 +346,7 @@ def test_the_table_of_allowed_cells_is_of_cells():
 UNTRIED = {
     ("check", "--folder"): LOOKS,
     ("genuine", "--dialogs"): "nothing else is read",
+    ("test", "--cache"): "what is known is found by the content of what it was of",
     ("download", "--have"): "its hash is compared, where one is known (test_download.py)",
     ("extract", "--weights"): "features say which weights they are of, and are compared from there on",
     ("controls", "--expected"): "what is expected is what stands there",
@@ -381,7 +385,7 @@ STRIPPED = {
 KNOWN = (*STRIPPED, "checkpoint")
 EARLIER = [(command, name) for command in MATRIX for name in inputs(command) if GIVEN[name][0] in KNOWN]
 BY_CONTENT = "arrays have always had hashes, by which they are compared; how they were made up is not known"
-BY_HAND = ("train", "play", "play, no baseline", "play, own", "conform", "intervene")
+BY_HAND = ("train", "play", "play, no baseline", "play, own", "conform", "test", "intervene")
 UNCHECKED = {
     **{("provenance", name): LOOKS for name in inputs("provenance")},
     **{(command, name): BY_CONTENT for command in BY_HAND for name in ("dialogs", "features")},

@@ -40,6 +40,17 @@ SETTINGS = {
         }
     },
 }
+OWN = """
+class make:
+    def ask(self, dialogs):
+        return ["is it large ?" for _ in dialogs]
+    def answer(self, pictures, dialogs, questions):
+        return [f"{picture.features[0]:.5f}" for picture in pictures]
+    def guess(self, dialogs):
+        return [[len(str(dialog))] for dialog in dialogs]
+    def prepare(self, pictures):
+        return [picture.features[:1] for picture in pictures]
+"""
 TRAINED = "--embedding 4 --hidden 6 --layers 1 --epochs 1 --batch 24"
 BOTS = "--checkpoint <bots.safetensors> --dialogs <dialogs.h5> --features <features.h5>"
 # Words without --out, with each file that is read in angle brackets.
@@ -58,6 +69,7 @@ FOLDERS = {
     "miniature": "--train 24 --val 12 --pixels 32",
     "genuine": "--dialogs <genuine.json> --train 2",
     "play": f"{BOTS} --config <config.yaml> --dataset small --batch 12",
+    "test": "<own.py>:make --dialogs <dialogs.h5> --features <features.h5> --config <config.yaml> --queries 3",
     "intervene": f"{BOTS} --manual <own.yaml> --baseline <results/dialog-seed1/written/none.h5>",
     "report": "--config <config.yaml> --results results --dialogs <dialogs.h5> --resamples 5",
     "scripted": "",
@@ -67,6 +79,7 @@ FIRST = {
     "miniature": "visdial_0.9_train.zip",
     "genuine": "val2014.zip",
     "play": "written/caption-p1.h5",
+    "test": "index.html",
     "intervene": "written/own.h5",
     "report": "index.html",
     "scripted": "answer.h5",
@@ -91,6 +104,7 @@ def made(tmp_path_factory):
         patch.setattr(vgg, "vgg16", Tiny)
         shutil.copytree(ROOT / "paper", "paper", ignore=shutil.ignore_patterns("manual"))
         Path("config.yaml").write_text(yaml.safe_dump(SETTINGS))
+        Path("own.py").write_text(OWN)
         Path("own.yaml").write_text("dialog: worst rank by caption\nimage: noise\n")
         expected = (ROOT / "workflow/controls.csv").read_text().splitlines()
         Path("controls.csv").write_text("\n".join(expected[:3]) + "\n")

@@ -36,6 +36,7 @@ from cooperation.data.pictures import decode
 from cooperation.data.store import Dialogs, Ids, read_dialogs, read_features, read_vocabulary
 from cooperation.game.vocabulary import Vocabulary
 from cooperation.io.files import InputError
+from cooperation.io.identity import content_hash
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -62,13 +63,14 @@ class Picture:
     """A picture, which is opened when it is asked for.
 
     name: of the picture, such as `image 123`; two pictures of a game never share it. path: its file, None where it is
-    in an archive or is noise. Two further fields hold how it is opened and its row of the features file.
+    in an archive or is noise. Further fields hold how it is opened, its row of the features file, and a hash of both.
     """
 
     name: str
     path: Path | None = None
     opener: "Callable[[], Image] | None" = field(default=None, repr=False)
     row: npt.NDArray[np.float32] | None = field(default=None, repr=False)
+    content: Callable[[], str] = field(default=str, repr=False)
 
     def open(self) -> "Image":
         """The picture in RGB (Pillow). Raises `InputError` where no pictures were given."""
@@ -110,10 +112,14 @@ class GuessingBots(Bots, Protocol):
 
 @dataclass(frozen=True)
 class Pool:
-    """The pictures of a split: archives or folders of JPEG files, rows of a file of features, or both."""
+    """The pictures of a split: archives or folders of JPEG files, rows of a file of features, or both.
+
+    hashes: image → hash of its content, as far as it was asked for.
+    """
 
     files: Mapping[int, Any]
     vectors: Mapping[int, npt.NDArray[np.float32]]
+    hashes: dict[int, str] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -151,7 +157,15 @@ class Pool:
         file = self.files.get(image_id)
         path = file.archive / file.name if file is not None and file.archive.is_dir() else None
         opener = (lambda: decode(file.read(), str(file))) if file is not None else None
-        return Picture(f"image {image_id}", path, opener, self.vectors.get(image_id))
+        return Picture(f"image {image_id}", path, opener, self.vectors.get(image_id), lambda: self._hash(image_id))
+
+    def _hash(self, image_id: int) -> str:
+        """A hash of the picture's file and row."""
+        if image_id not in self.hashes:
+            file, row = self.files.get(image_id), self.vectors.get(image_id)
+            parts = (file.checksum() if file is not None else None, row.tobytes().hex() if row is not None else None)
+            self.hashes[image_id] = content_hash(*parts)
+        return self.hashes[image_id]
 
 
 def recorded(

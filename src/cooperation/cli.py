@@ -31,6 +31,7 @@ COMMANDS = {
     "verify": "compare a data set's dialogs and features with the settings",
     "train": "train the questioner and the answerer",
     "conform": "check whether bots of your own keep to the rules of the game",
+    "test": "test bots of your own: whether they keep to the rules, all conditions, and one page of it",
     "play": "play the game under each of some conditions and rank every guess",
     "intervene": "play one dialog without and with a manual intervention",
     "summarise": "print the mean percentile ranks of any results, with 95 % intervals",

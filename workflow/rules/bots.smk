@@ -120,27 +120,37 @@ for prefix, datasets in {"play": [DATASET], "play_worlds": WORLDS}.items():
                 " > {log} 2>&1"
 
 
-# Bots of a builder's own: all conditions under all readings one after another, so that their model is loaded once and
-# conditions that are the same in both readings are played once.
+# Bots of a builder's own: a job plays all conditions, or one, under all readings one after another, so that conditions
+# that are the same in both are played once.
 for model, own in experiment.loaded.items():
-    games = [game for game in experiment.games(DATASET) if game.model == model]
-    if games:
+    conditions = experiment.conditions_of(DATASET).get(model, {})
+    folder = f"results/{DATASET}/{model}-seed{experiment.seeds[0]}"
+    apart = experiment.data.jobs == "condition"
+    each = "_{condition}" if apart else ""
+    if conditions:
 
         rule:
             name:
                 f"play_{model}"
             input:
-                bots=own.file,
+                bots=[own.file, *files_of_bots(own)],
                 dialogs=f"data/{DATASET}/dialogs.h5",
                 features=f"data/{DATASET}/features.h5",
                 pictures=lambda _: awaited(DATASET, seen),
+                baseline=baselines(model, folder) if apart else [],
                 code=sources("play"),
             output:
-                [game.path for game in games],
+                expand(
+                    f"{folder}/{{reading}}/{{condition}}.h5",
+                    reading=experiment.readings,
+                    condition="{condition}" if apart else conditions,
+                ),
             log:
-                f"logs/{DATASET}/play_{model}.log",
+                f"logs/{DATASET}/play_{model}{each}.log",
             benchmark:
-                f"logs/{DATASET}/play_{model}.tsv"
+                f"logs/{DATASET}/play_{model}{each}.tsv"
+            wildcard_constraints:
+                condition=either(conditions),
             conda:
                 "../envs/torch.yaml"
             threads: experiment.data.threads
@@ -149,18 +159,22 @@ for model, own in experiment.loaded.items():
                 model=model,
                 load=shlex.join(["--load", own.load, *options(own)]),
                 pictures=given(DATASET, seen),
-                settings=settings_of(experiment.conditions[model]),
+                settings=chosen(model),
+                condition="--condition {condition}" if apart else "",
+                baseline=lambda wildcards, input: "--baseline " * bool(input.baseline),
                 readings=experiment.readings,
                 playing=shlex.join(flags(experiment.data.playing)),
                 seed=experiment.game_seed,
-                out=f"results/{DATASET}/{model}-seed{games[0].seed}",
+                out=folder,
             shell:
                 "cooperation play --dataset {params.dataset}"
                 " --model {params.model}"
                 " {params.load}"
+                " {params.condition}"
                 " --dialogs {input.dialogs}"
                 " --features {input.features}"
                 " {params.pictures}"
+                " {params.baseline}{input.baseline}"
                 " --reading {params.readings}"
                 " --seed {params.seed} {params.playing}"
                 " --out {params.out}"

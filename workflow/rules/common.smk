@@ -12,6 +12,7 @@ from snakemake.utils import min_version
 from cooperation.config import experiment as configuration
 from cooperation.config.conditions import ORACLE_CONDITIONS
 from cooperation.config.expected import check_expected
+from cooperation.config.training import files_of
 from cooperation.config.interventions import check_conditions, read_interventions
 from cooperation.reports.products import products
 from cooperation.io.files import InputError
@@ -150,6 +151,14 @@ def options(model):
     return ["--options", json.dumps(model.options)] if model.options else []
 
 
+def files_of_bots(model):
+    """Files of a builder's own that the bots' options name, but for those that the workflow makes."""
+    made = Path("data", DATASET)
+    return [
+        str(path) for path in files_of(model.options) if not path.is_relative_to(made)
+    ]
+
+
 def weights(inputs):
     return {"weights": (inputs.weights,)} if inputs.weights else {}
 
@@ -193,6 +202,23 @@ def baseline(wildcards):
     """The unperturbed game, where a condition needs it: until a late start, or for what other dialogs' bots say."""
     path = "results/{dataset}/{model}-seed{seed}/{reading}/none.h5"
     return path if condition(wildcards).needs_baseline else []
+
+
+def baselines(model, folder):
+    """The unperturbed game of a builder's bots under each reading, where a condition needs it; folder: of results."""
+
+    def needed(wildcards):
+        one = experiment.conditions[model][wildcards.condition]
+        found = [f"{folder}/{reading}/none.h5" for reading in experiment.readings]
+        return found if one.needs_baseline else []
+
+    return needed
+
+
+def chosen(model):
+    """What a job of a builder's bots plays, for Snakemake to compare: one condition, or all."""
+    every = settings_of(experiment.conditions[model])
+    return lambda wildcards: every.get(wildcards.get("condition"), every)
 
 
 def shown(name):

@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib.util
+import inspect
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -39,6 +40,26 @@ def load(place: str, options: Mapping[str, Any]) -> Any:
 
     Raises `InputError` where there is no such file or name, and `BotError` where importing or making them raises.
     """
+    maker, path, name = _maker(place)
+    if not name:
+        if options:
+            raise InputError(f"{place}: options are given, but nothing takes them; write {path}:make")
+        return maker
+    return _own(path, name, maker, **options)
+
+
+def takes_seed(place: str) -> bool:
+    """Whether what makes the bots has an argument `seed`; raises as `load`."""
+    maker, _, name = _maker(place)
+    try:
+        return bool(name) and "seed" in inspect.signature(maker).parameters
+    except (TypeError, ValueError):
+        # Not every callable says what it takes.
+        return False
+
+
+def _maker(place: str) -> tuple[Any, Path, str]:
+    """What makes the bots, or their module where no name is given; its file, and its name."""
     file, name = file_and_name(place)
     path = Path(file)
     if not path.is_file():
@@ -55,12 +76,10 @@ def load(place: str, options: Mapping[str, Any]) -> Any:
         sys.path.append(folder)
     _own(path, "importing it", spec.loader.exec_module, module)
     if not name:
-        if options:
-            raise InputError(f"{place}: options are given, but nothing takes them; write {path}:make")
-        return module
+        return module, path, name
     if not callable(getattr(module, name, None)):
         raise InputError(f"{path}: has no function or class {name!r}; write one, or another name behind the colon")
-    return _own(path, name, getattr(module, name), **options)
+    return getattr(module, name), path, name
 
 
 def _own(path: Path, what: str, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
@@ -147,6 +166,23 @@ class Calls:
             rows = rows.view()
             rows.flags.writeable = False
         return rows
+
+    def vectors(self, pictures: Sequence[Picture], index: Any) -> npt.NDArray[np.float32]:
+        """What guesses are compared with, [pictures, features]: the index, or the pictures' features where it is None.
+
+        Raises `WrongValueError` for an index of anything else, and `InputError` where there are no features.
+        """
+        if index is None:
+            return np.stack([picture.features for picture in pictures])
+        try:
+            found = np.asarray(index)
+        except (TypeError, ValueError):
+            found = np.empty(0, object)
+        if found.dtype.kind not in "fiu" or found.ndim != 2 or not found.shape[1]:
+            raise self._wrong("prepare", "", _described(index), "numbers [pictures, features], which a guess needs")
+        if not np.isfinite(found).all():
+            raise self._wrong("prepare", "", "NaN or infinity", "finite numbers, which a guess needs")
+        return found.astype(np.float32)
 
     def describe(self) -> dict[str, Any]:
         """What the model is."""

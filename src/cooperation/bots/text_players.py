@@ -101,7 +101,14 @@ def noise(picture: Picture, number: float) -> Picture:
         row = np.random.default_rng(seed).random(picture.row.shape, np.float32)
         row.flags.writeable = False
     opener = opened if picture.opener else None
-    return replace(picture, name=f"noise {seed}", path=None, opener=opener, row=row)
+    return replace(
+        picture,
+        name=f"noise {seed}",
+        path=None,
+        opener=opener,
+        row=row,
+        content=lambda: f"noise {seed} on {picture.content()}",
+    )
 
 
 @dataclass(frozen=True)

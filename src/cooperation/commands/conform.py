@@ -6,9 +6,10 @@ from pathlib import Path
 
 from cooperation.api import Dialog, Pool, as_said
 from cooperation.bots.calls import BotError, Calls, load
+from cooperation.bots.draws import RewoundCalls
 from cooperation.commands.loaded import add_options, options_of
 from cooperation.data.store import read_dialogs, read_vocabulary
-from cooperation.evaluation.conformance import BREACH, conform
+from cooperation.evaluation.conformance import BREACH, Finding, conform
 from cooperation.evaluation.made_up_dialogs import made_up
 from cooperation.evaluation.rules import Sample
 from cooperation.io.files import InputError
@@ -24,25 +25,50 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--dialogs", type=Path, help="HDF5 file of dialogs; a dozen of the val split are used (default: made-up ones)"
     )
     parser.add_argument("--features", type=Path, help="HDF5 file of image features")
+    add_samples(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    sample, options = read_sample(arguments), options_of(arguments)
+    judge(arguments, read_sample(arguments))
+
+
+def add_samples(parser: argparse.ArgumentParser) -> None:
+    """The flag of bots that draw at random."""
+    parser.add_argument(
+        "--samples",
+        type=int,
+        default=1,
+        metavar="N",
+        help="of bots that draw at random: N seeds, where NAME takes a `seed`, or N plays (default: %(default)s)",
+    )
+
+
+def made(arguments: argparse.Namespace) -> Calls:
+    """The bots, made anew; raises `InputError` as `load`."""
+    return Calls(load(arguments.bots, options_of(arguments)), arguments.bots)
+
+
+def judge(arguments: argparse.Namespace, sample: Sample) -> list[Finding]:
+    """Say how bots keep to each rule; raises `InputError` where they break any.
+
+    arguments: `bots`, `samples`, and those of `add_options`.
+    """
+    place = arguments.bots
     try:
-        first = Calls(load(arguments.bots, options), arguments.bots)
+        first = made(arguments)
     except BotError as error:
         print(error.trace, end="", file=sys.stderr)
         raise
-    spare = [first]
-    broken = []
-    for finding in conform(
-        lambda: spare.pop() if spare else Calls(load(arguments.bots, options), arguments.bots), sample
-    ):
+    spare, findings = [first], []
+    drawing = (lambda: RewoundCalls(made(arguments).bots, place)) if arguments.samples > 1 else None
+    for finding in conform(lambda: spare.pop() if spare else made(arguments), sample, drawing):
         print(finding.trace, end="", file=sys.stderr)
         print(visible(str(finding)), flush=True)
-        broken += [finding.check.name] if finding.state == BREACH else []
+        findings.append(finding)
+    broken = [finding.check.name for finding in findings if finding.state == BREACH]
     if broken:
-        raise InputError(f"{arguments.bots}: breaks {len(broken)} of the rules: {', '.join(broken)}")
+        raise InputError(f"{place}: breaks {len(broken)} of the rules: {', '.join(broken)}")
+    return findings
 
 
 def read_sample(arguments: argparse.Namespace) -> Sample:

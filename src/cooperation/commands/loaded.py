@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,10 +14,11 @@ import numpy as np
 
 from cooperation.api import Picture, Pool
 from cooperation.bots.calls import BotError, Calls, WrongValueError, load
+from cooperation.bots.made_of import made_of
 from cooperation.bots.text_players import TextBots, as_images
 from cooperation.commands.settings import read_settings
 from cooperation.config.conditions import LOADED_CONDITIONS, Condition, check_name
-from cooperation.config.training import file_and_name
+from cooperation.config.training import file_and_name, files_of
 from cooperation.data.agreements import check_together
 from cooperation.data.archives import MADE_UP
 from cooperation.data.identities import identity_of_dialogs, identity_of_features, settings_of_dialogs
@@ -33,12 +35,16 @@ from cooperation.evaluation.scores import ranker_of
 from cooperation.game import randomness
 from cooperation.game.messages import Rows
 from cooperation.game.text import TextVocabulary
-from cooperation.io.files import InputError, digest
+from cooperation.io.files import InputError
 from cooperation.io.hdf5 import read_attributes
 from cooperation.io.identity import ATTRIBUTE, Identity, content_hash, named
 from cooperation.io.plain_yaml import read_yaml
 from cooperation.io.provenance import inputs, software
 from cooperation.io.settings import check_seed, mapping
+from cooperation.io.writing import keep
+
+# What a name of a model can't hold, but what a builder calls it may.
+NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def add_loaded(parser: argparse.ArgumentParser, bots: argparse._ActionsContainer) -> None:
@@ -55,7 +61,7 @@ def add_loaded(parser: argparse.ArgumentParser, bots: argparse._ActionsContainer
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Flags for what bots of a builder's own are made with and see."""
+    """Flags for what bots of a builder's own are made with and see; `--features` is added by each command."""
     parser.add_argument("--options", default="", metavar="YAML", help="what NAME is called with: '{size: 3}'")
     parser.add_argument(
         "--pictures", type=Path, nargs="+", default=[], metavar="PATH", help="archives or folders of pictures (JPEG)"
@@ -65,6 +71,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def options_of(arguments: argparse.Namespace) -> Mapping[str, Any]:
     """The bots' options; raises `InputError` where they are no mapping."""
     return mapping(read_yaml(arguments.options, "--options"), "--options") if arguments.options else {}
+
+
+def keep_files(arguments: argparse.Namespace) -> None:
+    """Let nothing be written to the files of the bots from now on; raises as `options_of`."""
+    keep([_file(arguments), *files_of(options_of(arguments))])
 
 
 @contextmanager
@@ -84,14 +95,16 @@ def naming(condition: str, reading: str) -> Iterator[None]:
 class TextPlayers:
     """A builder's bots, the dialogs that they play, and all candidates.
 
-    pool: pictures of the candidates; rows: those of the dialogs' pictures among them, [dialogs]. conditions: those of
-    the model. attributes: those that all results have in common (see `Result`). inputs: role of a file → its SHA-256;
-    identities: role → what it is made of.
+    about: a hash of the bots, whatever they see. candidates: a hash of all pictures; pool: these; rows: those of the
+    dialogs' pictures among them, [dialogs]. conditions: those of the model. attributes: those that all results have in
+    common (see `Result`). inputs: role of a file → its SHA-256; identities: role → what it is made of.
     """
 
+    about: str
     calls: Calls
     vocabulary: TextVocabulary
     dialogs: Dialogs
+    candidates: str
     pool: tuple[Picture, ...]
     rows: Rows
     conditions: Mapping[str, Condition]
@@ -140,6 +153,7 @@ def read_loaded(arguments: argparse.Namespace) -> TextPlayers:
     trained on, unless these are allowed.
     """
     check_seed(arguments.seed, "--seed")
+    keep_files(arguments)
     with naming("none", "all"):
         calls = Calls(load(arguments.load, options_of(arguments)), arguments.load)
         described = calls.describe()
@@ -152,10 +166,11 @@ def read_loaded(arguments: argparse.Namespace) -> TextPlayers:
     overlap = trained_on(np.asarray(trained if trained is not None else [], np.int64), everything)
     if not arguments.allow_trained_on:
         refuse_trained_on(overlap)
-    model = arguments.model or str(described.get("name", _file(arguments).stem))
+    model = arguments.model or NO_NAME.sub("-", str(described.get("name", _file(arguments).stem))).strip("-._")
     check_name(model, "--model", "model")
     seed, conditions = _stated(arguments, model)
-    identities = _identities(arguments, described, _seen(pool, everything.image_ids, arguments.features))
+    seen = _seen(pool, everything.image_ids, arguments.features)
+    identities = _identities(arguments, described, seen)
     attributes = {
         "dataset": arguments.dataset,
         "model": model,
@@ -171,9 +186,11 @@ def read_loaded(arguments: argparse.Namespace) -> TextPlayers:
     }
     files = {"dialogs": arguments.dialogs, "features": arguments.features}
     return TextPlayers(
+        content_hash(made_of(arguments.load, options_of(arguments)), _as_text(described)),
         calls,
         TextVocabulary(read_vocabulary(arguments.dialogs)),
         everything[rows],
+        content_hash(seen, everything.image_ids.tolist()),
         tuple(pool[image] for image in everything.image_ids.tolist()),
         rows,
         conditions,
@@ -224,15 +241,18 @@ def _seen(pool: Pool, image_ids: Ids, features: Path | None) -> dict[str, str]:
     return found
 
 
+def _as_text(about: Mapping[str, Any]) -> str:
+    """What a model says of itself, which may be anything."""
+    return json.dumps(about, default=str)
+
+
 def _identities(
     arguments: argparse.Namespace, about: Mapping[str, Any], seen: Mapping[str, str]
 ) -> dict[str, Identity]:
     """What bots and dialogs are made of, by role; what the bots see is theirs, as weights are."""
-    file = _file(arguments)
-    described = json.dumps(about, default=str)
-    bots = named(arguments.load, digest(file), dict(options_of(arguments)), described, seen)
+    bots = named(arguments.load, made_of(arguments.load, options_of(arguments)), _as_text(about), seen)
     return {
-        "checkpoint": Identity(file, {"bots": bots, "training": arguments.load}),
+        "checkpoint": Identity(_file(arguments), {"bots": bots, "training": arguments.load}),
         "dialogs": identity_of_dialogs(arguments.dialogs),
     }
 

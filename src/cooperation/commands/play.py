@@ -22,7 +22,7 @@ from cooperation.config.conditions import (
     read_condition,
 )
 from cooperation.evaluation.playing import Games, as_result
-from cooperation.evaluation.results import write_result
+from cooperation.evaluation.results import Result, write_result
 from cooperation.game.match import Game
 from cooperation.game.readings import READINGS
 from cooperation.io.files import InputError, at
@@ -40,8 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--baseline",
         type=Path,
-        help="result of `none`, if it is not played here: rounds before a late start are taken from it, and what bots "
-        "say in other dialogs",
+        nargs="+",
+        default=[],
+        help="result of `none`, one for each reading, if it is not played here: rounds before a late start are taken "
+        "from it, and what bots say in other dialogs",
     )
     add_out_folder(parser, "folder of the results READING/CONDITION.h5")
     add_flags(parser, Playing)
@@ -61,15 +63,18 @@ def run(arguments: argparse.Namespace) -> None:
     batch = from_flags(Playing, arguments).batch
     players = _read(arguments)
     conditions = read_chosen(arguments, players)
-    if arguments.baseline and len(arguments.reading) > 1:
-        raise InputError("--baseline: is of one reading; give one --reading")
+    if arguments.baseline and len(arguments.baseline) != len(arguments.reading):
+        given, wanted = len(arguments.baseline), len(arguments.reading)
+        raise InputError(f"--baseline: {given} for {wanted} readings; give one for each, in their order")
     plans = [_plan(arguments, players, conditions, reading) for reading in arguments.reading]
     games = players.games(arguments.seed, batch)
     played: dict[Condition, Game] = {}
     for plan in plans:
         same = {name: played[condition] for name, condition in plan.conditions.items() if condition in played}
         rest = {name: condition for name, condition in plan.conditions.items() if name not in same}
-        for name, game in chain(same.items(), replace(plan, conditions=rest).play(games)):
+        # The others' results state the hash of the baseline's.
+        first = sorted(same.items(), key=lambda one: one[0] != BASELINE)
+        for name, game in chain(first, replace(plan, conditions=rest).play(games)):
             plan.write(name, game)
             if players.same_in_all_readings(plan.conditions[name]):
                 played[plan.conditions[name]] = game
@@ -120,14 +125,16 @@ class Plan:
                 game = games.play(condition, reading, baseline if condition.needs_baseline else None)
             yield name, game
 
-    def write(self, name: str, game: Game) -> None:
-        """Write a condition's result."""
+    def write(self, name: str, game: Game) -> Result:
+        """Write a condition's result, and return it."""
         condition = self.conditions[name]
         needed = self._of_baseline if condition.needs_baseline else {}
         read = json.dumps(self.players.inputs | needed)
         attributes = self.players.named(reading=self.reading, condition=name, inputs=read)
         result = as_result(game, self.players.dialogs, condition, attributes)
-        write_result(self.folder / f"{name}.h5", replace(result, vocabulary=self.players.vocabulary))
+        result = replace(result, vocabulary=self.players.vocabulary)
+        write_result(self.folder / f"{name}.h5", result)
+        return result
 
 
 def _plan(
@@ -145,7 +152,8 @@ def _plan(
         raise InputError("--baseline: " + (f"give it, {needing[0]} needs it" if elsewhere else "leave it out"))
     folder = arguments.out / reading
     check_files(folder, (f"{name}.h5" for name in played))
-    path = arguments.baseline or folder / f"{BASELINE}.h5"
+    given = dict(zip(arguments.reading, arguments.baseline, strict=False))
+    path = given.get(reading, folder / f"{BASELINE}.h5")
     return Plan(reading, played, folder, path, players)
 
 

@@ -44,25 +44,12 @@ def add_players(parser: argparse.ArgumentParser) -> None:
 
 def add_dialogs(parser: argparse.ArgumentParser) -> None:
     """Flags of a game, whoever plays it."""
-    parser.add_argument("--dialogs", type=Path, required=True, help="HDF5 file of dialogs; the val split is played")
+    add_game(parser)
     parser.add_argument(
         "--reading", choices=READINGS, nargs="+", default=["written"], help="of the paper (default: written)"
     )
-    parser.add_argument("--dataset", default=UNNAMED, help="the data set's name (default: %(default)s)")
-    parser.add_argument("--model", help="the model's name (default: the regime of its training)")
     parser.add_argument(
         "--training-seed", type=int, help="seed that the bots must have been trained with (default: any)"
-    )
-    parser.add_argument(
-        "--seed",
-        type=int,
-        default=GAME_SEED,
-        help="of the games: perturbations and swap partners (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--allow-trained-on",
-        action="store_true",
-        help="also play images that the bots were trained on; the result states their number",
     )
     parser.add_argument(
         "--allow-other-features",
@@ -73,6 +60,24 @@ def add_dialogs(parser: argparse.ArgumentParser) -> None:
         "--allow-other-dialogs",
         action="store_true",
         help="also let bots play that were trained on other dialogs, of the same vocabulary; the result states it",
+    )
+
+
+def add_game(parser: argparse.ArgumentParser) -> None:
+    """Those that all bots and readings have in common."""
+    parser.add_argument("--dialogs", type=Path, required=True, help="HDF5 file of dialogs; the val split is played")
+    parser.add_argument("--dataset", default=UNNAMED, help="the data set's name (default: %(default)s)")
+    parser.add_argument("--model", help="the model's name (default: the regime of its training, or as it says)")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=GAME_SEED,
+        help="of the games: perturbations and swap partners (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--allow-trained-on",
+        action="store_true",
+        help="also play images that the bots were trained on; the result states their number",
     )
 
 

@@ -5,12 +5,15 @@ Needs nothing but the standard library, since the Snakefile reads it.
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from cooperation.io.files import InputError
 from cooperation.io.settings import at_least, check_seed, checked, known, mapping, setting
 
 REGIMES = ("dialog", "round")
+# Letters of the name of a file, at most.
+LONGEST = 1000
 # Error message and remedy for a file that is no checkpoint.
 UNUSABLE = (
     "damaged or not a checkpoint of this program",
@@ -83,6 +86,15 @@ class LoadedModel:
     def file(self) -> str:
         """The path of FILE.py."""
         return file_and_name(self.load)[0]
+
+
+def files_of(options: Any) -> list[Path]:
+    """The files that options name, wherever in them."""
+    if isinstance(options, str):
+        # Too long a text is no name.
+        return [Path(options)] if len(options) < LONGEST and Path(options).is_file() else []
+    parts = options.values() if isinstance(options, Mapping) else options if isinstance(options, list | tuple) else ()
+    return [path for part in parts for path in files_of(part)]
 
 
 def file_and_name(place: str) -> tuple[str, str]:

@@ -7,14 +7,14 @@ from cooperation.bots.calls import BotError, Calls, WrongValueError
 from cooperation.evaluation import rules
 from cooperation.evaluation.rules import Sample, Subject
 
-FINE, BREACH, DOUBT, SKIPPED = "ok", "BREACH", "doubtful", "not judged"
+FINE, BREACH, DOUBT, SKIPPED, SAMPLES = "ok", "BREACH", "doubtful", "not judged", "samples"
 # What Python says of writing into something immutable.
 WRITES = ("does not support item assignment", "read-only", "cannot assign to field", "'tuple' object has no attribute")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The outcome of a check: its name, one of `FINE`, `BREACH`, `DOUBT`, `SKIPPED`, and what was seen."""
+    """The outcome of a check: one of `FINE`, `BREACH`, `DOUBT`, `SKIPPED`, `SAMPLES`, and what was seen."""
 
     check: "Check"
     state: str
@@ -25,7 +25,7 @@ class Finding:
         name = f"{self.state:10} {self.check.name}"
         if self.state == FINE:
             return f"{name}: {self.check.asks}"
-        if self.state == SKIPPED:
+        if self.state in (SKIPPED, SAMPLES):
             return f"{name}: {self.seen}"
         return f"{name}: {self.seen}. It means: {self.check.means}. To mend it: {self.check.mend}."
 
@@ -46,6 +46,7 @@ class Check:
     state: str = BREACH
 
 
+SAME, STATE, BATCH, ORDER = "same twice", "no hidden state", "any batch size", "any order"
 STATELESS = "keep nothing between calls, neither in the object nor in globals; all that a bot remembers is in `dialogs`"
 CHECKS = (
     Check(
@@ -64,20 +65,21 @@ CHECKS = (
         ("well-formed",),
     ),
     Check(
-        "same twice",
+        SAME,
         "the same input gives the same output",
         "chance looks like an effect of what is perturbed, and hides effects",
-        "take the likeliest word, or draw with a generator that is seeded by the dialog; call eval() on networks",
+        "take the likeliest word, or draw with a generator that is seeded by the dialog; call eval() on networks; a "
+        "model that is meant to draw takes part with `--samples N`",
         rules.repeats,
         ("well-formed",),
     ),
     Check(
-        "no hidden state",
+        STATE,
         "called again, after other dialogs, in a fork or anew, a bot does the same",
         "the baseline and perturbed games mix, and a gap is anything",
         STATELESS,
         rules.no_state,
-        ("same twice",),
+        (SAME,),
     ),
     Check(
         "remembers what was delivered",
@@ -85,7 +87,7 @@ CHECKS = (
         "the effect of perturbed questions and answers is hidden, above all in the reading `released`",
         STATELESS,
         rules.remembers,
-        ("no hidden state",),
+        (STATE,),
     ),
     Check(
         "no leak",
@@ -93,23 +95,23 @@ CHECKS = (
         "the questioner knows the picture without the dialog, which reads as robustness in every condition",
         f"let the two bots share nothing; {STATELESS}",
         rules.no_leak,
-        ("no hidden state",),
+        (STATE,),
     ),
     Check(
-        "any batch size",
+        BATCH,
         "a dialog alone goes as among others",
         "results depend on `--batch`",
         "mask padding, and use no statistics of the batch (batch normalisation in eval mode)",
         rules.any_batch,
-        ("no hidden state",),
+        (STATE,),
     ),
     Check(
-        "any order",
+        ORDER,
         "the order of the dialogs bears on nothing",
         "results depend on which dialogs stand side by side",
         "return outputs in the order of the inputs, each from its own dialog alone",
         rules.any_order,
-        ("no hidden state",),
+        (STATE,),
     ),
     Check(
         "listens",
@@ -117,7 +119,7 @@ CHECKS = (
         "no perturbed question, answer or image can have an effect, so small gaps say nothing about the talk",
         "use `dialog.turns` in score or guess, unless your model is meant to ignore them",
         rules.listens,
-        ("no hidden state",),
+        (STATE,),
         DOUBT,
     ),
     Check(
@@ -126,29 +128,62 @@ CHECKS = (
         "perturbed images can have no effect",
         "use `pictures` in answer, unless your model is meant to ignore them",
         rules.looks,
-        ("no hidden state",),
+        (STATE,),
         DOUBT,
     ),
 )
 
 
-def conform(make: Callable[[], Calls], sample: Sample) -> Iterator[Finding]:
-    """Yield the finding of each check; make: makes the bots anew."""
+Make = Callable[[], Calls]
+
+
+def conform(make: Make, sample: Sample, rewound: Make | None = None) -> Iterator[Finding]:
+    """Yield the finding of each check.
+
+    make: makes the bots anew; rewound: the same, of bots that may draw at random, but draw the same at each call, so
+    that what else they do can be judged.
+    """
     states: dict[str, str] = {}
     for check in CHECKS:
-        lacking = [name for name in check.needs if states.get(name) != FINE]
         if check.name in states:
             continue
+        lacking = [name for name in check.needs if states.get(name) not in (FINE, SAMPLES)]
+        drawing = SAMPLES in states.values()
         if lacking:
-            first = next(name for name, state in states.items() if state == BREACH)
-            finding = Finding(check, SKIPPED, f"mend “{first}” first")
+            first, state = next((name, state) for name, state in states.items() if state not in (FINE, SAMPLES))
+            finding = Finding(check, SKIPPED, f"mend “{first}” first" if state == BREACH else f"“{first}” is {state}")
         else:
-            finding = _judged(check, make, sample)
+            finding = _judged(check, rewound if rewound and drawing else make, sample)
+            if rewound and finding.state == BREACH:
+                finding = _sampled(finding, _judged(check, rewound, sample), drawing)
         states[finding.check.name] = finding.state
         yield finding
 
 
-def _judged(check: Check, make: Callable[[], Calls], sample: Sample) -> Finding:
+def index_may_be_kept(make: Make, sample: Sample) -> bool:
+    """Whether the bots need no more of `prepare` than it returns, if they have it; make: makes them anew."""
+    try:
+        return not make().has("prepare") or rules.index_is_enough(make, sample)
+    except (BotError, WrongValueError):
+        return False
+
+
+def _sampled(finding: Finding, rewound: Finding, drawing: bool) -> Finding:
+    """What a breach by bots that may draw at random is; rewound: the finding where they draw the same at each call.
+
+    drawing: whether they are known to draw.
+    """
+    check = finding.check
+    if check.name in (SAME, STATE) and rewound.state == FINE:
+        return Finding(check, SAMPLES, "draws at random, and begun anew it draws the same; the intervals include it")
+    if check.name == SAME and not finding.trace:
+        return Finding(check, DOUBT, f"{finding.seen}, and its draws can't be begun anew, so more can't be judged")
+    if drawing and check.name in (BATCH, ORDER):
+        return Finding(check, SKIPPED, "what is drawn for a dialog may depend on the others beside it")
+    return finding
+
+
+def _judged(check: Check, make: Make, sample: Sample) -> Finding:
     try:
         own = sample.copied()
         seen = check.look(lambda: Subject.of(make(), own), own)

@@ -21,6 +21,10 @@ from cooperation.game.vocabulary import Vocabulary
 from cooperation.io.files import InputError
 
 
+class NothingPerturbedError(InputError):
+    """A condition perturbed nothing, although it should."""
+
+
 class Ranking(Protocol):
     """Ranks guesses among candidates."""
 
@@ -74,7 +78,7 @@ class Games:
         return [join_games(games) for games in zip(*batches, strict=True)]
 
     def _matches(self, facts: str, script: Script, perturbation: Perturbation, context: Context) -> Iterator[Match]:
-        for start in tqdm(range(0, len(self.dialogs), self.batch), unit="batch", disable=None):
+        for start in tqdm(range(0, len(self.dialogs), self.batch), unit="batch", leave=None, disable=None):
             rows = np.arange(start, min(start + self.batch, len(self.dialogs)))
             yield self.match(rows, facts, script[rows], perturbation, context)
 
@@ -118,8 +122,8 @@ def baseline_script(baseline: Result, start: int) -> Script:
 def as_result(game: Game, dialogs: Dialogs, condition: Condition, attributes: Mapping[str, Any]) -> Result:
     """Ranks, transcripts and how much was perturbed. dialogs: those of the game and, maybe, more behind them.
 
-    attributes: see `Result`; `condition` is the condition's name. Raises `InputError` where nothing was perturbed
-    although the condition's kind must perturb something.
+    attributes: see `Result`; `condition` is the condition's name. Raises `NothingPerturbedError` where nothing
+    was perturbed although the condition's kind must perturb something.
     """
     dialogs_played = slice(len(game.ranks))
     captions = dialogs.captions[dialogs_played]
@@ -132,7 +136,7 @@ def as_result(game: Game, dialogs: Dialogs, condition: Condition, attributes: Ma
     if condition.channel == "image":
         messages[condition.start :] += len(game.ranks)
     if condition.kind and not condition.kind.may_change_nothing and not messages.any():
-        raise InputError(
+        raise NothingPerturbedError(
             f"the condition {attributes['condition']} perturbed nothing, which would look like robustness; "
             "check its channel, kind and start, and that the bots say such words at all"
         )

@@ -63,10 +63,8 @@ class Subject:
         """Prepare the candidates, as a game does."""
         index = calls.prepare(sample.pictures)
         rows = sample.pictures if index is None else index
-        if calls.has("score"):
-            return cls(calls, rows, 0)
-        vectors = np.stack([picture.features for picture in sample.pictures]) if index is None else np.asarray(index)
-        return cls(calls, rows, int(vectors.shape[1]))
+        width = 0 if calls.has("score") else calls.vectors(sample.pictures, index).shape[1]
+        return cls(calls, rows, width)
 
     def judge(self, dialogs: tuple[Dialog, ...]) -> Any:
         """Scores [dialogs, candidates] or guesses [dialogs, features]."""
@@ -183,6 +181,14 @@ def no_state(make: Callable[[], Subject], sample: Sample) -> str:
     after = used.calls.answer(sample.pictures, sample.dialogs, sample.questions)
     who = _listed(iter([questioner, _differs("the answerer", before, after)]))
     return who and f"{who} did something else after other dialogs had come between"
+
+
+def index_is_enough(make: Callable[[], Calls], sample: Sample) -> bool:
+    """Whether bots do the same with an index that others have prepared."""
+    subject = Subject.of(make(), sample)
+    other = replace(subject, calls=make())
+    pairs = zip(_functions(subject, sample), _functions(other, sample), strict=True)
+    return all(same(one(slice(None)), its(slice(None)), CLOSE) for (_, one), (_, its) in pairs)
 
 
 def remembers(make: Callable[[], Subject], sample: Sample) -> str:

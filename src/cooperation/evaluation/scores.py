@@ -1,6 +1,6 @@
 """Ranks of a builder's bots (`cooperation.api`): by scores, or by the distance of a guess."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from cooperation.api import Dialog, Picture
 from cooperation.bots.calls import Calls
+from cooperation.bots.recalling import RecallingCalls, spoken
 from cooperation.evaluation.ranking import Ranker
 from cooperation.game.messages import Rows
-from cooperation.io.files import InputError
 
 Ranks = npt.NDArray[np.float64]
 # Candidates that are scored in a call, and scores that are kept at a time: four million are 32 MB.
@@ -70,12 +70,36 @@ class GuessRanker:
 def ranker_of(calls: Calls, pictures: Sequence[Picture], truth: Rows) -> ScoreRanker | GuessRanker:
     """How the bots' guesses are ranked among all pictures; truth: row of each dialog's picture, [dialogs].
 
-    Raises `InputError` where guesses have nothing to be compared with.
+    Raises `InputError` where guesses have nothing to be compared with (`Calls.vectors`).
     """
     index = calls.prepare(tuple(pictures))
     if calls.has("score"):
         return ScoreRanker(calls, tuple(pictures) if index is None else index, truth)
-    vectors = np.stack([picture.features for picture in pictures]) if index is None else np.asarray(index)
-    if vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
-        raise InputError(f"{calls.place}: prepare: returned no vectors [pictures, features], which guesses need")
-    return GuessRanker(calls, Ranker(vectors.astype(np.float32)), truth)
+    return GuessRanker(calls, Ranker(calls.vectors(pictures, index)), truth)
+
+
+@dataclass(frozen=True)
+class RecallingRanker:
+    """Ranks that are asked for once: what is kept is the rank of each dialog, not its scores.
+
+    ranker: makes the one that finds those that are not known. candidates: hash of all pictures. truth: row among them
+    of each dialog's image, [dialogs].
+    """
+
+    calls: RecallingCalls
+    ranker: Callable[[], ScoreRanker | GuessRanker]
+    candidates: str
+    truth: Rows
+
+    def rank(self, guesses: tuple[Dialog, ...], truth: Rows) -> Ranks:
+        """Ranks [dialogs] of the true images; guesses: the dialogs as the questioner heard them; truth: their rows."""
+        name = "score" if self.calls.has("score") else "guess"
+        inputs = [
+            [self.candidates, row, spoken(dialog)]
+            for dialog, row in zip(guesses, self.truth[truth].tolist(), strict=True)
+        ]
+
+        def call(rows: list[int]) -> list[float]:
+            return list(self.ranker().rank(tuple(guesses[row] for row in rows), truth[rows]))
+
+        return np.array(self.calls.recall(name, inputs, call), np.float64)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -46,9 +46,13 @@ class TextVocabulary(Vocabulary):
         """Ids of the words; new ones get the next ids."""
         new = [token for token in dict.fromkeys(tokens) if token not in self.ids]
         if new:
+            ids = self.ids
+            ids.update(zip(new, range(self.size, self.size + len(new)), strict=True))
             object.__setattr__(self, "words", (*self.words, *new))
             for name in _DERIVED:
                 self.__dict__.pop(name, None)
+            # Made anew, they would cost more than a round of a few dialogs.
+            self.__dict__["ids"] = ids
         return [self.ids[token] for token in tokens]
 
     def decode(self, ids: Iterable[int]) -> str:
@@ -64,6 +68,16 @@ class TextVocabulary(Vocabulary):
     def texts(self, messages: Messages) -> list[str]:
         """The texts of messages [messages, length]."""
         return [self.decode(ids) for ids in messages.lists()]
+
+    def unknown(self, messages: Messages) -> tuple[int, int]:
+        """How many words messages [..., length] have, and how many of them the data set does not know in any casing."""
+        words, counts = np.unique(messages.tokens[self.is_word[messages.tokens]], return_counts=True)
+        bare = [_bare(self.words[number - 1]) for number in words.tolist()]
+        unknown = [
+            number > self.eos and word != "" and self.ids.get(word, self.size) > self.eos
+            for number, word in zip(words.tolist(), bare, strict=True)
+        ]
+        return int(counts.sum()), int(counts[np.array(unknown, bool)].sum())
 
     def adopted(self, messages: Messages, other: "TextVocabulary") -> Messages:
         """Messages [..., length] in the words of another, which has the same data set's, in the words of this one."""
@@ -112,8 +126,14 @@ class TextVocabulary(Vocabulary):
         return np.array([False, *map(_is_content, self.words)]) & self.is_word
 
 
+def _bare(word: str) -> str:
+    """A word without its casing and the punctuation around it."""
+    return re.sub(r"^\W+|\W+$", "", word).casefold()
+
+
+@cache
 def _is_content(word: str) -> bool:
-    bare = re.sub(r"^\W+|\W+$", "", word).casefold()
+    bare = _bare(word)
     return bool(bare) and bare not in function_words() and word not in function_words()
 
 

@@ -1,8 +1,6 @@
 """What a report is made of, by content: the file beside its products that `cooperation provenance` reads."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +9,12 @@ from cooperation.config.made import said_by_bots
 from cooperation.data.archives import MADE_UP
 from cooperation.io.files import InputError, digest, parse_errors
 from cooperation.io.identity import Identity
-from cooperation.io.writing import write_text
+from cooperation.io.sealed import read_sealed, write_sealed
 from cooperation.reports.products import MANIFEST
 from cooperation.reports.scores import Scores
 
 COMMON = ("vocabulary", "train dialogs", "val dialogs", "features", "val images", "candidates", "game seed", MADE_UP)
 """What all results of a report have in common."""
-OWN = "sha256"
-"""Key of the hash of all else in the file."""
 
 
 def settings_of(experiment: Experiment, resamples: int) -> dict[str, Any]:
@@ -67,7 +63,7 @@ def made_of(
 def write_manifest(out: Path, products: Iterable[str], about: Mapping[str, Any]) -> None:
     """Write the hashes of a report's files, in the folder `out`, and what they were made of (`about`)."""
     found = {"products": {name: digest(out / name) for name in products}, **about}
-    write_text(out / MANIFEST, json.dumps({**found, OWN: _hash(found)}, indent=1) + "\n")
+    write_sealed(out / MANIFEST, found)
 
 
 def looked_up(path: Path) -> dict[str, Any]:
@@ -78,10 +74,10 @@ def looked_up(path: Path) -> dict[str, Any]:
     manifest = path.with_name(MANIFEST)
     if not manifest.is_file():
         return {}
-    with parse_errors(manifest, "damaged or not a report's", "make the report again"):
-        found = json.loads(manifest.read_text(encoding="utf-8"))
-        own, products = found.pop(OWN), dict(found.pop("products"))
-        intact = own == _hash({"products": products, **found})
+    what, remedy = "damaged or not a report's", "make the report again"
+    found, intact = read_sealed(manifest, what, remedy)
+    with parse_errors(manifest, what, remedy):
+        products = dict(found.pop("products"))
     if path.name == MANIFEST:
         return {"report": "as written" if intact else "edited since", **found}
     if not intact:
@@ -89,7 +85,3 @@ def looked_up(path: Path) -> dict[str, Any]:
     if path.name not in products:
         return {"report": f"{MANIFEST} does not name it, so it is not of the report in this folder"}
     return {"report": "as written" if products[path.name] == digest(path) else "edited since", **found}
-
-
-def _hash(content: Mapping[str, Any]) -> str:
-    return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
