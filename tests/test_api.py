@@ -1,7 +1,5 @@
 """Bots of a builder's own play: words stay theirs, forks are safe, ranks follow from scores, results hold the texts."""
 
-# ruff: noqa: ARG001 - bots need not read all that they are given
-
 import json
 import re
 import shlex
@@ -431,19 +429,6 @@ def test_mistakes_are_told(files, monkeypatch, capsys, words, message):
     code, _, err = play(monkeypatch, capsys, files, *words)
     assert code == 2
     assert message in err.splitlines()[-1]
-
-
-def test_the_example_plays(files, monkeypatch, capsys):
-    data = {name: str(files / f"{name}.h5") for name in ("dialogs", "features")}
-    example = f"{ROOT / 'examples' / 'nearest_neighbour.py'}:NearestNeighbour"
-    given = ["--dialogs", data["dialogs"], "--features", data["features"], "--options", json.dumps(data)]
-    line = ["play", "--load", example, *given, "--condition", "none={}", "--out", str(files / "out")]
-    run(monkeypatch, *line)
-    result = read_result(files / "out" / "written" / "none.h5")
-    # The same people and pictures are its training.
-    assert result.texts("question_said")[0] == ["what ?"] * ROUNDS
-    assert result.texts("answer_said")[0] == ["yes"] * ROUNDS
-    assert len((ROOT / "examples" / "nearest_neighbour.py").read_text().splitlines()) < 60
 
 
 def readme():
