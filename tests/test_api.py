@@ -87,6 +87,10 @@ def test_words_of_another_vocabulary_are_adopted():
         ("yes,it is", "no,it is", "yes,it is"),
         ("no-one knows", "no-one knows", "no-one knows"),
         ("yesterday", "yesterday", "yesterday"),
+        ("'no' _Yes_", "'yes' _No_", "'no' _Yes_"),
+        ("no\u2011one yes'm yes_no", "no\u2011one yes'm yes_no", "no\u2011one yes'm yes_no"),
+        ("no\u0301", "no\u0301", "no\u0301"),
+        ("yes\nno 是的", "no yes 是的", "yes no 是的"),
     ],
 )
 def test_negation_works_on_any_casing_and_punctuation(said, heard, released):
@@ -94,6 +98,27 @@ def test_negation_works_on_any_casing_and_punctuation(said, heard, released):
     messages = at.vocabulary.messages([said])
     assert at.vocabulary.texts(kind.deliver(messages, at)) == [heard]
     assert at.vocabulary.texts(kind.deliver_as_released(messages, at)) == [released]
+
+
+PUNCTUATION = st.text(st.characters(categories=["P", "S"]), max_size=3)
+CASINGS = {"yes": "no", "Yes": "No", "YES": "NO", "no": "yes", "No": "Yes", "NO": "YES"}
+
+
+@given(PUNCTUATION, st.sampled_from([*CASINGS]), PUNCTUATION)
+def test_any_punctuation_may_stand_around_yes_and_no(before, said, behind):
+    at = place()
+    messages = at.vocabulary.messages([f"well {before}{said}{behind} 👍"])
+    assert at.vocabulary.texts(kinds()["negate"]().deliver(messages, at)) == [
+        f"well {before}{CASINGS[said]}{behind} 👍"
+    ]
+
+
+@given(st.sampled_from(["{}{}", "{}-{}", "{}'{}", "{}’{}"]), st.sampled_from([*CASINGS]), st.booleans())
+def test_yes_and_no_in_other_words_stay(joined, said, first):
+    parts = (said, "body") if first else ("body", said)
+    at = place()
+    messages = at.vocabulary.messages([joined.format(*parts)])
+    assert at.vocabulary.texts(kinds()["negate"]().deliver(messages, at)) == [joined.format(*parts)]
 
 
 def test_negation_needs_no_yes_in_the_data_set():
