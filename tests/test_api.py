@@ -398,6 +398,44 @@ def test_a_file_of_bots_plays_all_conditions(files, monkeypatch, capsys):
     assert json.loads(result.attributes["training"])["regime"] == "loaded"
 
 
+STRANGE = [
+    "👍🏽 YES!",
+    "是的，红色",
+    "one\ntwo\r\n\tNo,",
+    "",
+    " ",
+    '<b>no</b> & "x"',
+    "‹start› UNK",
+    "\ufeffa\u2028b",
+    "עברית",
+    "\x1b[31m",
+]
+STRANGE_BOTS = f"""
+TEXTS = {STRANGE!r}
+def ask(dialogs):
+    return [TEXTS[len(dialog.turns)] for dialog in dialogs]
+def answer(pictures, dialogs, questions):
+    return [TEXTS[-1 - len(dialog.turns)] for dialog in dialogs]
+def score(dialogs, candidates):
+    return [[hash(picture.name) for picture in candidates] for dialog in dialogs]
+"""
+
+
+def test_strange_texts_are_kept_as_they_were_said_and_heard(files, monkeypatch):
+    (files / "strange.py").write_text(STRANGE_BOTS, encoding="utf-8")
+    given = ["play", "--load", files / "strange.py", "--dialogs", files / "dialogs.h5", "--config", files / "no"]
+    conditions = ["--condition", "none={}", "--condition", "negation={channel: answer, kind: negate}"]
+    run(monkeypatch, *given, "--features", files / "features.h5", "--out", files / "out", *conditions)
+    said = [" ".join(text.split()) for text in STRANGE]
+    heard = {"none": said[::-1], "negation": [text.replace("No,", "Yes,") for text in said[::-1]]}
+    heard["negation"] = [text.replace("YES!", "NO!").replace(">no<", ">yes<") for text in heard["negation"]]
+    for name, answers in heard.items():
+        result = read_result(files / "out" / "written" / f"{name}.h5")
+        assert result.texts("question_said") == result.texts("question_heard") == [said] * len(IMAGES)
+        assert result.texts("answer_said") == [said[::-1]] * len(IMAGES)
+        assert result.texts("answer_heard") == [answers] * len(IMAGES)
+
+
 def test_a_late_start_goes_on_from_a_baseline_of_another_process(files, monkeypatch, capsys):
     words = ["--pictures", files / "pictures", "--condition", "late={channel: answer, kind: replace, start: 6}"]
     assert play(monkeypatch, capsys, files, *words, "--condition", "none={}")[0] == 0
