@@ -71,6 +71,20 @@ class KeepsOwnAnswer(Fine):
         return [f"{one} {len(dialog.turns) and len(before)}" for one, dialog in zip(self.said, dialogs, strict=True)]
 
 
+class KeepsAChat(Fine):
+    """A chat model with a session a dialog, which the caption begins."""
+
+    def __init__(self):
+        self.sessions = {}
+
+    def ask(self, dialogs):
+        for place, dialog in enumerate(dialogs):
+            if not dialog.turns:
+                self.sessions[place] = []
+            self.sessions[place].append(dialog.turns[-1][1] if dialog.turns else dialog.caption)
+        return [f"is it {number(str(self.sessions[place])) % 7}?" for place in range(len(dialogs))]
+
+
 class LeaksByGlobal(Fine):
     def answer(self, pictures, dialogs, questions):
         LEAKED["pictures"] = [picture.name for picture in pictures]
@@ -185,6 +199,7 @@ def test_good_bots_pass(bots):
         (KeepsHistory, "no hidden state"),
         (KeepsOwnQuestion, "remembers what was delivered"),
         (KeepsOwnAnswer, "no hidden state"),
+        (KeepsAChat, "no hidden state"),
         (LeaksByGlobal, "no leak"),
         (Samples, "same twice"),
         (SamplesFromASeed, "no hidden state"),
