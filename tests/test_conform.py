@@ -3,10 +3,13 @@
 # ruff: noqa: ARG001, ARG002 - bots need not read all that they are given
 
 import random
+import re
+from textwrap import indent
 
 import numpy as np
 import pytest
 from in_process import code_of
+from project import ROOT
 
 from cooperation.bots.calls import Calls
 from cooperation.evaluation.conformance import BREACH, CHECKS, DOUBT, FINE, SKIPPED, conform
@@ -169,6 +172,13 @@ class Guesses(Fine):
         return [[number(repr(dialog)) % (7 + place) for place in range(48)] for dialog in dialogs]
 
 
+class LooksUpByNumber(Fine):
+    """Sees by a table of its own, which has no noise."""
+
+    def answer(self, pictures, dialogs, questions):
+        return [{"image": "yes"}[picture.name.split()[0]] + str(int(picture.name.split()[1])) for picture in pictures]
+
+
 class WrongWidth(Guesses):
     def guess(self, dialogs):
         return np.zeros((len(dialogs), 5))
@@ -210,6 +220,7 @@ def test_good_bots_pass(bots):
         (WritesByForce, "reads only"),
         (WritesTheList, "reads only"),
         (WrongWidth, "well-formed"),
+        (LooksUpByNumber, "well-formed"),
     ],
 )
 def test_breaches_have_names(bots, name):
@@ -309,6 +320,19 @@ def test_the_command_says_one_line_a_rule(tmp_path, monkeypatch, capsys):
     code, out, err = conform_file(monkeypatch, capsys, f"{file}:make")
     assert code == 2
     assert err.splitlines()[-1].startswith(f"cooperation conform: {file}:make: breaks 1 of the rules: same twice")
+
+
+def test_a_chat_that_begins_anew_keeps_to_the_rules(tmp_path, monkeypatch, capsys):
+    """The worked example of docs/models.md, of a chat model that answers by the length of the chat."""
+    [code] = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "models.md").read_text(), re.DOTALL | re.MULTILINE)
+    chat = "    def chat(self, messages):\n        return f'{len(messages)} {len(str(messages))}?'\n"
+    own = FILE.replace(
+        '    def ask(self, dialogs):\n        return ["is it red?"] * len(dialogs)\n', indent(code, "    ") + chat
+    )
+    (tmp_path / "chat.py").write_text(own)
+    code, out, err = conform_file(monkeypatch, capsys, tmp_path / "chat.py:make")
+    assert (code, err) == (0, "")
+    assert out.count("ok  ") == len(CHECKS)
 
 
 @pytest.mark.parametrize(
