@@ -17,9 +17,9 @@ object with these functions (so may be a class; a module with them will do, too)
   `trained_on`, the ids of the images that it was trained on.
 
 Texts go in and come out, a batch of dialogs of the same round at a time. Histories are the game's: `dialogs` hold what
-this bot heard and what it remembers to have said, with everything that was perturbed on the way. So keep nothing between
-calls. All that you get is immutable. The same input must give the same output; `cooperation conform` checks that, and
-more, in seconds.
+this bot heard and what it remembers to have said, with everything that was perturbed on the way. So keep nothing
+between calls. All that you get is immutable. The same input must give the same output; `cooperation conform` checks
+that, and more, in seconds.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
