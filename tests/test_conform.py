@@ -8,6 +8,7 @@ from textwrap import indent
 
 import numpy as np
 import pytest
+import torch
 from in_process import code_of
 from project import ROOT
 
@@ -260,9 +261,49 @@ def test_wrong_values_are_told_in_one_line(name, change, words):
     assert "\n" not in str(found)
 
 
+def leaf(found):
+    return torch.tensor(found, requires_grad=True)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda found: found.tolist(),
+        lambda found: found.astype(int),
+        leaf,
+        lambda found: leaf(found).bfloat16(),
+        lambda found: list(leaf(found)),
+        lambda found: [list(row) for row in leaf(found)],
+        lambda found: tuple(map(tuple, found)),
+    ],
+)
+def test_numbers_may_be_lists_arrays_or_tensors(change):
+    found = findings(returning("score", change))
+    assert {finding.state for finding in found.values()} == {FINE}, found
+
+
+def test_a_guess_and_its_index_may_be_lists_of_tensors():
+    rows = {"prepare": lambda _, pictures: list(leaf(np.eye(len(pictures))))}
+    guess = {"guess": lambda self, dialogs: list(leaf(np.array(Guesses.guess(self, dialogs))[:, :12] * 1.0))}
+    found = findings(type("Rows", (Guesses,), rows | guess))
+    assert {finding.state for finding in found.values()} == {FINE}, found
+
+
+@pytest.mark.parametrize("trained", [None, [], [1, 2], {1, 2}, np.array([1, 2]), torch.tensor([1, 2]), range(1, 3)])
+def test_ids_trained_on_may_be_any_collection(trained):
+    described = type("Described", (Fine,), {"describe": lambda _: {"name": "x", "trained_on": trained}})
+    given = Calls(described(), "x").describe()["trained_on"]
+    assert given == (None if trained is None else [1, 2][: len(trained)])
+    np.asarray(given or [], np.int64)
+
+
 @pytest.mark.parametrize(
     ("described", "words"),
-    [("mine", "describe: returned str, wanted a dict"), ({"trained_on": ["a"]}, "describe: trained_on, returned <U1")],
+    [
+        ("mine", "describe: returned str, wanted a dict"),
+        ({"trained_on": ["a"]}, "describe: trained_on, returned a list of 1, wanted ids of images"),
+        ({"trained_on": 7}, "describe: trained_on, returned int, wanted ids of images"),
+    ],
 )
 def test_descriptions_are_checked(described, words):
     found = findings(type("Described", (Fine,), {"describe": lambda _: described}))["well-formed"]
