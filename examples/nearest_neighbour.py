@@ -1,7 +1,4 @@
-"""Bots without training: they say what people said in the training dialogs that are most like the one at hand.
-
-cooperation play --load examples/nearest_neighbour.py:NearestNeighbour …
-"""
+"""Bots without training: they say what people said in the training dialogs that are most like the one at hand."""
 
 import numpy as np
 
@@ -9,12 +6,12 @@ from cooperation.api import recorded
 
 
 class NearestNeighbour:
-    """The questioner looks up captions and answers by their words, the answerer pictures by their features."""
+    """The questioner looks up captions and answers by their words, the answerer pictures by their colours."""
 
-    def __init__(self, dialogs, features):
-        people, pictures = zip(*recorded(dialogs, features=features), strict=True)
+    def __init__(self, dialogs, pictures):
+        people, seen = zip(*recorded(dialogs, pictures), strict=True)
         self.turns = [person.turns for person in people]
-        self.features = np.stack([picture.features for picture in pictures])  # [training dialogs, features]
+        self.looks = self.prepare(seen)  # [training dialogs, 192]
         texts = [words_of(person) for person in people]
         words = sorted(set().union(*texts))
         self.column = {word: number for number, word in enumerate(words)}
@@ -36,21 +33,24 @@ class NearestNeighbour:
         return [self.turns[self.nearest(dialog)[0]][len(dialog.turns)][0] for dialog in dialogs]
 
     def answer(self, pictures, dialogs, questions):
-        return [self.reply(picture, question) for picture, question in zip(pictures, questions, strict=True)]
+        return [self.reply(*both) for both in zip(self.prepare(pictures), questions, strict=True)]
 
-    def reply(self, picture, question):
+    def reply(self, look, question):
         """What was said of the most similar picture whose dialog has the question."""
-        for number in np.argsort(((self.features - picture.features) ** 2).sum(1))[:200]:
+        for number in np.argsort(((self.looks - look) ** 2).sum(1), kind="stable")[:200]:
             for asked, answer in self.turns[number]:
                 if asked == question:
                     return answer
         return "i can't tell"
 
+    def prepare(self, pictures):
+        """Eight by eight coarse pixels of each picture: [pictures, 192]."""
+        return np.stack([np.asarray(picture.open().resize((8, 8)), float).reshape(-1) / 255 for picture in pictures])
+
     def score(self, dialogs, candidates):
         """The closer a candidate is to the pictures of similar dialogs, the likelier."""
-        means = np.stack([self.features[self.nearest(dialog)[:10]].mean(0) for dialog in dialogs])
-        rows = np.stack([picture.features for picture in candidates])
-        return 2 * means @ rows.T - (rows**2).sum(1)
+        means = np.stack([self.looks[self.nearest(dialog)[:10]].mean(0) for dialog in dialogs])
+        return 2 * means @ candidates.T - (candidates**2).sum(1)
 
 
 def words_of(dialog):

@@ -1,13 +1,11 @@
 """Bots of a builder's own play: words stay theirs, forks are safe, ranks follow from scores, results hold the texts."""
 
-# ruff: noqa: ARG001 - bots need not read all that they are given
-
 import json
 import re
 import shlex
 import tracemalloc
 import zipfile
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 
 import numpy as np
@@ -89,6 +87,10 @@ def test_words_of_another_vocabulary_are_adopted():
         ("yes,it is", "no,it is", "yes,it is"),
         ("no-one knows", "no-one knows", "no-one knows"),
         ("yesterday", "yesterday", "yesterday"),
+        ("'no' _Yes_", "'yes' _No_", "'no' _Yes_"),
+        ("no\u2011one yes'm yes_no", "no\u2011one yes'm yes_no", "no\u2011one yes'm yes_no"),
+        ("no\u0301", "no\u0301", "no\u0301"),
+        ("yes\nno 是的", "no yes 是的", "yes no 是的"),
     ],
 )
 def test_negation_works_on_any_casing_and_punctuation(said, heard, released):
@@ -96,6 +98,27 @@ def test_negation_works_on_any_casing_and_punctuation(said, heard, released):
     messages = at.vocabulary.messages([said])
     assert at.vocabulary.texts(kind.deliver(messages, at)) == [heard]
     assert at.vocabulary.texts(kind.deliver_as_released(messages, at)) == [released]
+
+
+PUNCTUATION = st.text(st.characters(categories=["P", "S"]), max_size=3)
+CASINGS = {"yes": "no", "Yes": "No", "YES": "NO", "no": "yes", "No": "Yes", "NO": "YES"}
+
+
+@given(PUNCTUATION, st.sampled_from([*CASINGS]), PUNCTUATION)
+def test_any_punctuation_may_stand_around_yes_and_no(before, said, behind):
+    at = place()
+    messages = at.vocabulary.messages([f"well {before}{said}{behind} 👍"])
+    assert at.vocabulary.texts(kinds()["negate"]().deliver(messages, at)) == [
+        f"well {before}{CASINGS[said]}{behind} 👍"
+    ]
+
+
+@given(st.sampled_from(["{}{}", "{}-{}", "{}'{}", "{}’{}"]), st.sampled_from([*CASINGS]), st.booleans())
+def test_yes_and_no_in_other_words_stay(joined, said, first):
+    parts = (said, "body") if first else ("body", said)
+    at = place()
+    messages = at.vocabulary.messages([joined.format(*parts)])
+    assert at.vocabulary.texts(kinds()["negate"]().deliver(messages, at)) == [joined.format(*parts)]
 
 
 def test_negation_needs_no_yes_in_the_data_set():
@@ -375,6 +398,44 @@ def test_a_file_of_bots_plays_all_conditions(files, monkeypatch, capsys):
     assert json.loads(result.attributes["training"])["regime"] == "loaded"
 
 
+STRANGE = [
+    "👍🏽 YES!",
+    "是的，红色",
+    "one\ntwo\r\n\tNo,",
+    "",
+    " ",
+    '<b>no</b> & "x"',
+    "‹start› UNK",
+    "\ufeffa\u2028b",
+    "עברית",
+    "\x1b[31m",
+]
+STRANGE_BOTS = f"""
+TEXTS = {STRANGE!r}
+def ask(dialogs):
+    return [TEXTS[len(dialog.turns)] for dialog in dialogs]
+def answer(pictures, dialogs, questions):
+    return [TEXTS[-1 - len(dialog.turns)] for dialog in dialogs]
+def score(dialogs, candidates):
+    return [[hash(picture.name) for picture in candidates] for dialog in dialogs]
+"""
+
+
+def test_strange_texts_are_kept_as_they_were_said_and_heard(files, monkeypatch):
+    (files / "strange.py").write_text(STRANGE_BOTS, encoding="utf-8")
+    given = ["play", "--load", files / "strange.py", "--dialogs", files / "dialogs.h5", "--config", files / "no"]
+    conditions = ["--condition", "none={}", "--condition", "negation={channel: answer, kind: negate}"]
+    run(monkeypatch, *given, "--features", files / "features.h5", "--out", files / "out", *conditions)
+    said = [" ".join(text.split()) for text in STRANGE]
+    heard = {"none": said[::-1], "negation": [text.replace("No,", "Yes,") for text in said[::-1]]}
+    heard["negation"] = [text.replace("YES!", "NO!").replace(">no<", ">yes<") for text in heard["negation"]]
+    for name, answers in heard.items():
+        result = read_result(files / "out" / "written" / f"{name}.h5")
+        assert result.texts("question_said") == result.texts("question_heard") == [said] * len(IMAGES)
+        assert result.texts("answer_said") == [said[::-1]] * len(IMAGES)
+        assert result.texts("answer_heard") == [answers] * len(IMAGES)
+
+
 def test_a_late_start_goes_on_from_a_baseline_of_another_process(files, monkeypatch, capsys):
     words = ["--pictures", files / "pictures", "--condition", "late={channel: answer, kind: replace, start: 6}"]
     assert play(monkeypatch, capsys, files, *words, "--condition", "none={}")[0] == 0
@@ -433,19 +494,6 @@ def test_mistakes_are_told(files, monkeypatch, capsys, words, message):
     assert message in err.splitlines()[-1]
 
 
-def test_the_example_plays(files, monkeypatch, capsys):
-    data = {name: str(files / f"{name}.h5") for name in ("dialogs", "features")}
-    example = f"{ROOT / 'examples' / 'nearest_neighbour.py'}:NearestNeighbour"
-    given = ["--dialogs", data["dialogs"], "--features", data["features"], "--options", json.dumps(data)]
-    line = ["play", "--load", example, *given, "--condition", "none={}", "--out", str(files / "out")]
-    run(monkeypatch, *line)
-    result = read_result(files / "out" / "written" / "none.h5")
-    # The same people and pictures are its training.
-    assert result.texts("question_said")[0] == ["what ?"] * ROUNDS
-    assert result.texts("answer_said")[0] == ["yes"] * ROUNDS
-    assert len((ROOT / "examples" / "nearest_neighbour.py").read_text().splitlines()) < 60
-
-
 def readme():
     """The bots of README and its commands for them."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -460,15 +508,25 @@ def test_the_readmes_bots_and_commands_work(files, monkeypatch, capsys):
     code, commands, _ = readme()
     monkeypatch.chdir(files)
     Path("my_bots.py").write_text(code, encoding="utf-8")
-    data = {"data/miniature/dialogs.h5": "dialogs.h5", "data/miniature/raw/val2014.zip": "pictures.zip", "200": "9"}
-    assert [words[0] for words in commands] == ["conform", "play", "summarise"]
-    for words in commands[:2]:
-        run(monkeypatch, *(data.get(word, word) for word in words))
-    assert capsys.readouterr().out.count("ok  ") == len(CHECKS)
-    told, swapped = (read_result(Path(f"results/mine/written/{name}.h5")) for name in ("none", "image-swap"))
+    data = {
+        "data/miniature/dialogs.h5": ["dialogs.h5"],
+        "data/miniature/raw/val2014.zip": ["pictures.zip"],
+        "200": ["9"],
+    }
+    assert [words[0] for words in commands] == ["conform", "test", "compare"]
+    for words in commands:
+        # A shell would expand names of folders.
+        given = [data.get(word) or ([*Path().glob(word)] if "*" in word else [word]) for word in words]
+        run(monkeypatch, *chain(*given))
+        if words[0] != "compare":
+            assert capsys.readouterr().out.count("ok  ") == len(CHECKS)
+    folder = Path("reports/mine/results/written")
+    told, swapped = (read_result(folder / f"{name}.h5") for name in ("none", "image-swap"))
     # Twelve pictures of random brightness: the answers tell them apart, another's lead astray.
     assert told.percentiles[:, 10].mean() > 80
     assert swapped.percentiles[:, 10].mean() < 60
+    assert len(told.ranks) == 9
+    assert Path("reports/mine/index.html").is_file()
 
 
 def test_the_settings_name_loaded_models():

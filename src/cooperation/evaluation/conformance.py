@@ -71,7 +71,7 @@ CHECKS = (
         "take the likeliest word, or draw with a generator that is seeded by the dialog; call eval() on networks; a "
         "model that is meant to draw takes part with `--samples N`",
         rules.repeats,
-        ("well-formed",),
+        ("well-formed", "reads only"),
     ),
     Check(
         STATE,
@@ -188,7 +188,15 @@ def _judged(check: Check, make: Make, sample: Sample) -> Finding:
         own = sample.copied()
         seen = check.look(lambda: Subject.of(make(), own), own)
     except (BotError, WrongValueError) as error:
-        written = isinstance(error, BotError) and any(words in str(error) for words in WRITES)
-        named = next(one for one in CHECKS if one.name == "reads only") if written else check
-        return Finding(named, BREACH, str(error), getattr(error, "trace", ""))
+        named, seen = check, str(error)
+        if isinstance(error, BotError) and any(words in seen for words in WRITES):
+            named = _check("reads only")
+        # Bots that did well in a dialog from its beginning, but here are asked first in the middle of one.
+        elif "no hidden state" not in check.needs and check.name != "well-formed":
+            named, seen = _check("no hidden state"), f"{seen}, when first called in the middle of a dialog"
+        return Finding(named, BREACH, seen, getattr(error, "trace", ""))
     return Finding(check, check.state, seen) if seen else Finding(check, FINE)
+
+
+def _check(name: str) -> Check:
+    return next(one for one in CHECKS if one.name == name)

@@ -12,6 +12,7 @@ import numpy as np
 
 from cooperation.api import Dialog, Picture
 from cooperation.bots.calls import Calls
+from cooperation.bots.text_players import noise
 from cooperation.game.messages import ROUNDS
 
 # Scores of one dialog alone and among others are products of other shapes, and differ in rounding.
@@ -100,6 +101,9 @@ def well_formed(make: Callable[[], Subject], sample: Sample) -> str:
     strange = tuple(Dialog("", (("", ""), ("Qwrtz, éß?", "NO!!"))) for _ in sample.dialogs)
     subject.questioner(strange)
     subject.calls.answer(sample.pictures, strange, ("",) * len(strange))
+    # Noise is seen, too, in place of a picture.
+    unlike = tuple(noise(picture, (number + 1) / 20) for number, picture in enumerate(sample.pictures))
+    subject.calls.answer(unlike, sample.dialogs, sample.questions)
     subject.calls.describe()
     return ""
 

@@ -12,8 +12,10 @@ from cooperation.game.vocabulary import UNKNOWN, Vocabulary, function_words
 
 MARKERS = ("‹start›", "‹end›")
 """Stand among the words in the places of START and EOS."""
-# A yes or no that is a word of its own, with any punctuation around it.
-YES_NO = re.compile(r"(?<![\w'’-])(yes|no)(?![\w'’-])", re.IGNORECASE)
+# A yes or no that is a word of its own, with any punctuation around it: no-one and yes'm are other words, 'no' and _no_
+# are not. A letter's accent may be a character of its own.
+LETTER, JOINT, ACCENT = r"[^\W_]", r"[-_'’‐‑]", r"[\u0300-\u036f]"
+YES_NO = re.compile(f"(?<!{LETTER})(?<!{LETTER}{JOINT})(yes|no)(?!{LETTER}|{JOINT}{LETTER}|{ACCENT})", re.IGNORECASE)
 # What depends on the words.
 _DERIVED = ("ids", "every_token", "known_words", "is_token", "is_word", "is_content_word")
 
