@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
+from safetensors import SafetensorError
+from safetensors.torch import load, save
 from torch import Tensor
 
 from cooperation.bots.building import build
@@ -20,6 +20,7 @@ from cooperation.config.training import UNUSABLE, Sizes
 from cooperation.game.vocabulary import Vocabulary
 from cooperation.io.files import DAMAGE, InputError, file_errors, parse_errors
 from cooperation.io.identity import Identity, named
+from cooperation.io.tensors import header_of
 from cooperation.io.writing import written_whole
 
 # The format in which the bots of a training regime read messages while they are trained: its name in
@@ -135,13 +136,12 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     with file_errors(path):
         if not path.exists():
             raise InputError(f"{path}: no such checkpoint; train the bots with snakemake or `cooperation train`")
-        # Opened first so that a missing permission is reported as such: safetensors has an error of its own for it.
-        with path.open("rb"):
-            pass
     with parse_errors(path, *UNUSABLE, (SafetensorError, *DAMAGE)):
-        with safe_open(path, "pt") as file:
-            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
-            recorded, _, text = file.metadata()["cooperation"].partition(" ")
+        # Not mapped into memory, which not every file system can.
+        raw = path.read_bytes()
+        recorded, _, text = header_of(raw)["__metadata__"]["cooperation"].partition(" ")
+        tensors = load(raw)
+        del raw
         if _checksum(tensors, text) != recorded:
             raise ValueError("the checksum differs from the recorded one")
         return tensors, json.loads(text)

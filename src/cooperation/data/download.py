@@ -13,7 +13,7 @@ from urllib3.util import Retry
 
 from cooperation.config.preparation import Download, Retries
 from cooperation.io.files import InputError, file_errors, recorded_digest, size_of
-from cooperation.io.writing import write_text
+from cooperation.io.writing import link_or_copy, write_text
 
 # A transfer that breaks off loses the block that it was in.
 BLOCK = 1 << 16
@@ -42,8 +42,7 @@ def obtain(path: Path, download: Download, retries: Retries, have: Path | None =
     if have is not None and not path.exists():
         _check(have, download, f"{have}", "give another copy")
         path.unlink(missing_ok=True)  # a link to what is no longer there
-        path.symlink_to(have.resolve())
-        origin = f"linked to {have}"
+        origin = f"{link_or_copy(have, path)} {have}"
     if path.exists():
         digest = _check(path, download, f"{path}", "delete it or move it away")
     else:

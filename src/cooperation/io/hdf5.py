@@ -168,7 +168,8 @@ def opened(path: Path) -> Iterator[h5py.File]:
         if not path.exists():
             raise InputError(f"{path}: no such file; make it with snakemake")
     with parse_errors(path, what, remedy, DAMAGE):
-        file = h5py.File(path, "r")
+        # Files appear whole (`written_whole`), so nobody needs a lock; file systems of networks may have none.
+        file = h5py.File(path, "r", locking=False)
     with parse_errors(path, what, remedy, BROKEN), file:
         yield file
 
