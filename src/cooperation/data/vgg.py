@@ -93,8 +93,8 @@ def _up_to_fc7(network: Any) -> nn.Module:
 class Pictures(Dataset[Floats | InputError]):
     """Preprocessed pictures, in their order.
 
-    They are arrays, since tensors go from process to process through shared memory, of which containers have little, and
-    take an open file each.
+    They are arrays: tensors go from process to process through shared memory, of which containers have little, and take
+    an open file each.
     """
 
     def __init__(self, pictures: Sequence[Picture], preprocessing: str) -> None:

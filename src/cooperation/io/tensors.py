@@ -13,9 +13,14 @@ def read_header(path: Path) -> dict[str, Any]:
     with path.open("rb") as file:
         begin = file.read(LENGTH)
         size = int.from_bytes(begin, "little")
-        if size > path.stat().st_size:
+        room = path.stat().st_size - LENGTH - size
+        if room < 0:
             raise ValueError("it has no header")
-        return header_of(begin + file.read(size))
+        header = header_of(begin + file.read(size))
+    ends = [tensor["data_offsets"][1] for name, tensor in header.items() if name != "__metadata__"]
+    if max(ends, default=0) != room:
+        raise ValueError(f"it has {room:,} bytes of tensors instead of {max(ends, default=0):,}")
+    return header
 
 
 def header_of(raw: bytes) -> dict[str, Any]:
