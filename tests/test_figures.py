@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
@@ -107,6 +108,17 @@ def test_the_same_numbers_give_the_same_bytes(ending, material, tmp_path):
     first, second = ((tmp_path / f"{copy}.{ending}").read_bytes() for copy in ("a", "b"))
     assert first == second
     assert first[:4] == {"svg": b"<?xm", "pdf": b"%PDF", "png": b"\x89PNG"}[ending]
+
+
+def test_the_users_style_changes_nothing(material, tmp_path):
+    def bytes_of():
+        save(rounds.draw(material, "1a"), tmp_path / "x.svg")
+        return (tmp_path / "x.svg").read_bytes()
+
+    plain = bytes_of()
+    users = {"text.usetex": True, "font.family": "monospace", "lines.linewidth": 9, "figure.autolayout": True}
+    with mpl.rc_context({**users, "svg.fonttype": "none", "savefig.facecolor": "red"}):
+        assert bytes_of() == plain
 
 
 def test_one_reading_is_one_panel(material):

@@ -17,6 +17,7 @@ from typing import NoReturn
 from cooperation import __version__
 from cooperation.commands.outs import run_checked
 from cooperation.io.files import InputError, refusal
+from cooperation.io.surroundings import provide
 from cooperation.io.text import visible
 
 # Only the chosen command's module is imported, so a table never waits for torch.
@@ -44,6 +45,9 @@ COMMANDS = {
 
 def main() -> None:
     """Run the command that the command line names; bad input is one line on standard error and exit code 2."""
+    provide()
+    # Figures are drawn without a window. A backend that a notebook asks for need not be there. Read by matplotlib.
+    os.environ["MPLBACKEND"] = "agg"
     # Threads that spin while they wait slow each other down where jobs share cores. Read when torch is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     # The bootstrap has threads of its own; matrix products that start more of them wait for each other (three times

@@ -1,5 +1,7 @@
 """What all figures share: styles, and how they are written."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,15 +36,23 @@ RC: Any = {
 }
 
 
+@contextmanager
+def styled() -> Iterator[None]:
+    """Draw in the style of this program within the block: matplotlib's own defaults and `RC`, none of the user's."""
+    import matplotlib as mpl  # noqa: PLC0415
+
+    defaults = {name: value for name, value in mpl.rcParamsDefault.items() if "backend" not in name}
+    with mpl.rc_context({**defaults, **RC}):
+        yield
+
+
 def save(figure: "Figure", path: Path) -> None:
     """Write a figure as .pdf, .svg or .png; the same figure gives the same bytes.
 
     Raises `InputError` for another ending, and where the file cannot be written.
     """
-    import matplotlib as mpl  # noqa: PLC0415
-
     undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}, ".png": {}}
     if path.suffix not in undated:
         raise InputError(f"{path}: unknown ending; choose .pdf, .svg or .png")
-    with mpl.rc_context(RC), written_whole(path) as temporary:
+    with styled(), written_whole(path) as temporary:
         figure.savefig(temporary, dpi=200, metadata=undated[path.suffix])

@@ -30,15 +30,14 @@ def names(experiment: Experiment) -> Iterable[str]:
 
 def draw(material: "Material", name: str) -> "Figure":
     """One panel a model and reading: MPR [%] over rounds 1–10, bands of 95 % intervals."""
-    import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    from cooperation.reports.drawing import RC
+    from cooperation.reports.drawing import styled
     from cooperation.reports.statistics import readings
 
     lines, rows = lines_of(material, name), rows_of(material, name)
     columns, models = readings(rows["reading"]), [model for model in lines if model in set(rows["model"])]
-    with mpl.rc_context(RC):
+    with styled():
         # Room for the heading, even above one panel.
         size = (0.6 + 3.7 * max(len(columns), 2), 0.9 + 3.0 * len(models))
         drawn = Figure(figsize=size, layout="constrained")
