@@ -3,10 +3,15 @@
 PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+# Another program's packages are not this environment's; containers may run with a user who has no home.
+unexport PYTHONPATH
+export HOME ?= $(CURDIR)
 
 .PHONY: all extras test check system audit lock bench scale precision gpu clean
 all: .venv/installed
+	@echo "From raw files to the report: about five minutes on two cores for the miniature; later runs do what is missing"
 	snakemake --cores all
+	@echo "Done: open reports/$$(sed -n 's/^dataset: *\([^ #]*\).*/\1/p' config.yaml)/index.html"
 
 # Three files of tests at a time, since the longest mostly waits for a cluster.
 test: check system
@@ -32,17 +37,12 @@ system:
 	else echo "Not installed, which needs root and apt-get:$$missing. The tests that need them are skipped."; fi
 
 .venv/installed: requirements.txt pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11")'
-	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --require-hashes -r requirements.txt
-	$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
-	touch $@
+	@$(PYTHON) workflow/envs/install.py installed
 
 # What sharing results, a cluster and the tests need besides: apart, since Snakemake imports every plugin it finds.
 extras: .venv/extras
 .venv/extras: .venv/installed requirements-extras.txt
-	$(BIN)/pip install --quiet --require-hashes -r requirements-extras.txt
-	touch $@
+	@$(PYTHON) workflow/envs/install.py extras
 
 # The licences of what is installed, and the known vulnerabilities of what is locked, for which PyPI is asked.
 audit: .venv/extras

@@ -1,4 +1,4 @@
-"""Processes without a home, without streams, with limits of their own, and with the settings of a user's other tools."""
+"""Processes without a home, without streams, with limits of their own, and with settings of a user's other tools."""
 
 import os
 import resource

@@ -1,4 +1,5 @@
 import json
+import os
 import re
 import shlex
 import sys
@@ -29,16 +30,24 @@ except InputError as error:
     raise WorkflowError(str(error))
 
 
+# Snakemake reads these as names of wildcards, in paths of its own, too.
+if re.search("[{}]", workflow.basedir):
+    raise WorkflowError(
+        f"{workflow.basedir}: Snakemake reads braces in a path as something else; move the project to another folder"
+    )
+
+# Jobs find the Python that runs Snakemake, also where its environment was not entered.
+if str(Path(sys.executable).parent) not in os.environ.get("PATH", "").split(os.pathsep):
+    os.environ["PATH"] = os.pathsep.join(
+        [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
+    )
+
 # The settings that the commands read: config.yaml, or what --config and --configfile make of it (`onstart`, Snakefile).
 SETTINGS = ".snakemake/config.json" if config else "config.yaml"
 
 # The package is run from its sources, so that no environment has to have it installed; a job ends when its runner does.
 # Snakemake formats this text, so braces are doubled.
-PACKAGE = (
-    shlex.quote(str(Path(workflow.basedir, "src")))
-    .replace("{", "{{")
-    .replace("}", "}}")
-)
+PACKAGE = shlex.quote(str(Path(workflow.basedir, "src")))
 shell.prefix(
     f"export PYTHONPATH={PACKAGE} COOPERATION_RUNNER=$PPID COOPERATION_CONFIG={SETTINGS};"
     ' cooperation() {{ python -m cooperation "$@"; }}; '
