@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from cooperation import __version__
 from cooperation.commands.outs import run_checked
-from cooperation.io.files import InputError, refusal
+from cooperation.io.files import InputError, out_of_memory, refusal
 from cooperation.io.surroundings import provide
 from cooperation.io.text import visible
 
@@ -41,6 +41,17 @@ COMMANDS = {
     "provenance": "show where files come from: commit, versions, settings, inputs, device",
     "report": "make every table, figure and claim from the results, and one page of all",
 }
+LOWER = {
+    "extract": "--batch or --workers",
+    "train": "--batch, --hidden, --embedding or --layers",
+    "play": "--batch or --candidates",
+    "intervene": "--candidates",
+    "miniature": "--pixels, --train or --val",
+    "summarise": "--resamples",
+    "controls": "--resamples",
+    "report": "--resamples",
+}
+"""What takes less memory, by command."""
 
 
 def main() -> None:
@@ -75,6 +86,12 @@ def main() -> None:
         if refused is None:
             raise
         print(f"{who}: {visible(str(refused))}", file=sys.stderr)
+        _end(2)
+    except (MemoryError, RuntimeError) as error:
+        if not out_of_memory(error):
+            raise
+        lower = LOWER.get(chosen or "", "what is done at a time")
+        print(f"{who}: not enough memory; lower {lower}, or take a machine with more", file=sys.stderr)
         _end(2)
     except KeyboardInterrupt:
         print(f"{who}: stopped; the same command goes on", file=sys.stderr)

@@ -8,7 +8,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 
 from snakemake.exceptions import WorkflowError
-from snakemake.utils import min_version
+from snakemake.utils import min_version, update_config
 
 from cooperation.config import experiment as configuration
 from cooperation.config.conditions import ORACLE_CONDITIONS
@@ -16,16 +16,17 @@ from cooperation.config.expected import check_expected
 from cooperation.config.interventions import check_conditions, read_interventions
 from cooperation.reports.products import products
 from cooperation.io.files import InputError
-from cooperation.io.plain_yaml import check_file
+from cooperation.io.plain_yaml import read_if_there
 from cooperation.io.provenance import sources
-from cooperation.io.settings import flags
+from cooperation.io.settings import flags, typed
 
 min_version("9.27")
 
 # Snakemake would take the last of keys that stand twice, and names no line.
+written = {}
 try:
     for path in ["config.yaml", *workflow.overwrite_configfiles]:
-        check_file(str(path))
+        update_config(written, read_if_there(str(path)))
 except InputError as error:
     raise WorkflowError(str(error))
 
@@ -55,6 +56,9 @@ shell.prefix(
 
 
 configfile: "config.yaml"
+
+
+config.update(typed(config, written))
 
 
 try:
@@ -194,7 +198,12 @@ def played(wildcards):
 
 
 def condition(wildcards):
-    conditions = experiment.conditions_of(wildcards.dataset)[wildcards.model]
+    conditions = experiment.conditions_of(wildcards.dataset).get(wildcards.model, {})
+    if wildcards.condition not in conditions:
+        raise WorkflowError(
+            f"{wildcards.model} has no condition {wildcards.condition!r} on {wildcards.dataset};"
+            f" choose from {', '.join(conditions) or 'another model'}"
+        )
     return conditions[wildcards.condition]
 
 

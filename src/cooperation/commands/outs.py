@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from cooperation.io.files import check_readable
 from cooperation.io.writing import check_file, check_folder, check_text, inputs_kept
 
 
@@ -36,6 +37,8 @@ def run_checked(arguments: argparse.Namespace) -> None:
     """
     paths = {name: list(_paths(value)) for name, value in vars(arguments).items()}
     outs = paths.pop("out", [])
+    for path in (path for named in paths.values() for path in named):
+        check_readable(path)
     with inputs_kept(path for named in paths.values() for path in named):
         for path in outs:
             arguments.check_out(path)

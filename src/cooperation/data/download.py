@@ -53,6 +53,11 @@ def obtain(path: Path, download: Download, retries: Retries, have: Path | None =
 
 def _from_any(path: Path, download: Download, retries: Retries) -> tuple[str, str]:
     partial = path.with_name(f".{path.name}.part")
+    for leftover in (partial, _tag(partial)):
+        # Nothing is written through a link, nor to a pipe or a device.
+        if leftover.is_symlink() or (leftover.exists() and not leftover.is_file()):
+            with file_errors(leftover):
+                leftover.unlink()
     reasons = []
     for address in download.addresses:
         try:

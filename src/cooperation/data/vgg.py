@@ -80,6 +80,8 @@ def trained(weights: Path) -> tuple[nn.Module, str]:
         with torch.device("meta"):
             network = vgg16(init_weights=False)
         network.load_state_dict(state, assign=True)
+        # Half precision would go no further than the first picture.
+        network.float()
     return _up_to_fc7(network), f"{weights.name}{HASH}{found}"
 
 

@@ -4,6 +4,7 @@ import errno
 import hashlib
 import os
 import re
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -115,6 +116,14 @@ def _read_plainly(path: Path) -> None:
         with path.open("rb") as file:
             while file.read(1 << 20):
                 pass
+
+
+def check_readable(path: Path) -> None:
+    """Raise `InputError` for a pipe or a device, which may never begin or end; a path where nothing is passes."""
+    with file_errors(path), suppress(FileNotFoundError):
+        mode = path.stat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            raise InputError(f"{path}: a pipe or a device, not a file; write what it holds to a file and give that")
 
 
 def digest(path: Path) -> str:

@@ -7,8 +7,8 @@ from math import exp, factorial, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from cooperation.io.files import InputError
-from cooperation.io.settings import check_seed
+from cooperation.io.memory import require
+from cooperation.io.settings import check_seed, check_size
 
 RESAMPLES = 10_000
 LEVEL = (2.5, 97.5)
@@ -38,8 +38,9 @@ def resampled_means(
     Raises `InputError` for a seed out of bounds, or no resamples.
     """
     check_seed(seed, "--seed")
-    if resamples < 1:
-        raise InputError(f"--resamples: {resamples} is too small; choose at least 1")
+    check_size(resamples, "--resamples")
+    # Single precision while they are drawn, double then.
+    require(12 * resamples * values.shape[1], "--resamples", "lower it")
     rows = len(values)
     centre = values.mean(0, dtype=np.float64)
     centred = (values - centre).astype(np.float32)
