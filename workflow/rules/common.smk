@@ -8,6 +8,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 from snakemake.utils import min_version, update_config
 
 from cooperation.config import experiment as configuration
@@ -19,8 +20,11 @@ from cooperation.io.files import InputError
 from cooperation.io.plain_yaml import read_if_there
 from cooperation.io.provenance import sources
 from cooperation.io.settings import flags, typed
+from cooperation.io.stopping import Stopped
 
 min_version("9.27")
+stopping = Stopped()
+logger.addFilter(stopping)
 
 # Snakemake would take the last of keys that stand twice, and names no line.
 written = {}

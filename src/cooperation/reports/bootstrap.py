@@ -35,6 +35,8 @@ def resampled_means(
     centred first, so that single precision suffices. The result depends on `seed`, not on `threads` (default:
     `allowed_threads`).
 
+    A single row says nothing of how means vary, so theirs are NaN.
+
     Raises `InputError` for a seed out of bounds, or no resamples.
     """
     check_seed(seed, "--seed")
@@ -42,6 +44,8 @@ def resampled_means(
     # Single precision while they are drawn, double then.
     require(12 * resamples * values.shape[1], "--resamples", "lower it")
     rows = len(values)
+    if rows == 1:
+        return np.full((resamples, values.shape[1]), np.nan)
     centre = values.mean(0, dtype=np.float64)
     centred = (values - centre).astype(np.float32)
     sums = np.empty((resamples, values.shape[1]), np.float32)
