@@ -7,7 +7,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONPATH
 export HOME ?= $(CURDIR)
 
-.PHONY: all extras test check system audit lock bench scale precision gpu clean
+.PHONY: all extras test check system audit lock fuzz bench scale precision gpu clean
 all: .venv/installed
 	@echo "From raw files to the report: about five minutes on two cores for the miniature; later runs do what is missing"
 	snakemake --cores all
@@ -59,6 +59,12 @@ lock:
 	$(COMPILE) --extra extras -o requirements-extras.txt
 	$(COMPILE) --extra build --constraint requirements-extras.txt -o requirements.txt
 	$(PYTHON) workflow/envs/lock.py
+
+# Odd settings, flags, files, texts and answers of servers: tries, refusals, tracebacks, hangs; ten minutes for 10,000.
+TRIES ?= 10000
+SEED ?= 1
+fuzz: .venv/extras
+	OMP_NUM_THREADS=1 PYTHONPATH=src python tests/fuzz.py --tries $(TRIES) --seed $(SEED)
 
 # How fast, against plain references; minutes. docs/ keeps what is committed, for reports/ is DVC's.
 bench: .venv/installed

@@ -76,7 +76,7 @@ def _checked_or_deleted(partial: Path, download: Download, address: str) -> str:
     try:
         return _check(partial, download, address, "")
     except InputError:
-        partial.unlink()
+        partial.unlink(missing_ok=True)
         raise
 
 
@@ -123,16 +123,17 @@ def _transfer(session: requests.Session, address: str, partial: Path, download: 
         if response.status_code == 416:
             if response.headers.get("Content-Range") == f"bytes */{start}":
                 return
-            partial.unlink()
+            partial.unlink(missing_ok=True)
             raise _TransferError("has nothing where the transfer ended")
         response.raise_for_status()
         if response.status_code != 206:
             start = 0
         elif not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
-            partial.unlink()
+            partial.unlink(missing_ok=True)
             raise _TransferError("resumed at another place than where the transfer ended")
-        length = response.headers.get("Content-Length")
-        total = start + int(length) if length else download.size
+        length = response.headers.get("Content-Length", "")
+        # What is no number says nothing.
+        total = start + int(length) if length.isdecimal() else download.size
         _check_offer(address, partial, start, total, download)
         _tag(partial).write_text(response.headers.get("ETag", response.headers.get("Last-Modified", "")))
         _save(response, partial, start, total)

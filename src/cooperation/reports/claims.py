@@ -15,7 +15,7 @@ from cooperation.evaluation.results import Result
 from cooperation.evaluation.transcripts import places
 from cooperation.game.interventions import CHANNELS
 from cooperation.reports.bootstrap import Doubles
-from cooperation.reports.paper import family, read_columns
+from cooperation.reports.paper import family, read_columns, refuse_twice
 from cooperation.reports.quantities import check_quantity, chosen, estimate
 from cooperation.reports.statistics import Evidence, Resampled
 from cooperation.reports.table import Block, Cell, Column, Table, number_cell
@@ -61,6 +61,8 @@ def read_claims(path: Path, interventions: Interventions) -> pd.DataFrame:
     Raises `InputError` for an unknown quantity or intervention, or what is no rounds.
     """
     claims = read_columns(path, CLAIMS, ("published", "datasets"))
+    refuse_twice(claims, ("claim",), path)
+    refuse_twice(claims[claims["model"].isin(WITHOUT_MODEL)], ("model", "conditions"), path)
     for line in claims.to_dict("records"):
         place = f"{path}: claim {line['claim']}"
         check_quantity(line, place)
