@@ -23,8 +23,8 @@ from cooperation.cli import main
 try:
     main()
 except SystemExit:
-    import nltk, matplotlib
-    print(matplotlib.get_backend())
+    import nltk, matplotlib.font_manager
+    print(matplotlib.get_backend(), matplotlib.get_configdir() and os.path.isdir(os.environ["HOME"]))
 """
 
 
@@ -34,7 +34,7 @@ def test_a_user_without_a_home_in_a_notebooks_environment():
         [sys.executable, "-c", NOBODY], env=environment, check=False, capture_output=True, text=True, cwd="/"
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == "agg"
+    assert done.stdout.splitlines()[-1] == "agg False"
 
 
 @pytest.mark.parametrize(("closed", "code"), [("2>&-", 0), ("<&-", 0), ("<&- >&- 2>&-", 0)])

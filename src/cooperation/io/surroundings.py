@@ -4,8 +4,8 @@ import os
 import sys
 from pathlib import Path
 
-NO_HOME = "/nonexistent"
-"""The home of users who have none, as systems name it."""
+NO_HOME = os.devnull
+"""The home of users who have none: no folder, nor can anybody make it one."""
 STDERR = 2
 
 

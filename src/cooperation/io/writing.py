@@ -114,7 +114,7 @@ def check_folder(path: Path) -> None:
 
 
 def _check_above(path: Path) -> None:
-    above = next(folder for folder in path.absolute().parents if os.path.lexists(folder))
+    above = next((folder for folder in path.absolute().parents if os.path.lexists(folder)), Path("/"))
     if not above.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
 

@@ -235,6 +235,6 @@ def paper_evidence(published: pd.DataFrame) -> dict[str, Doubles]:
     for column, values in cells.groupby("column"):
         gaps = np.full(11, np.nan)
         rounds = values["round"].to_numpy()
-        gaps[rounds] = np.round(baseline.loc[rounds].to_numpy() - values["value"].to_numpy(), 1)
+        gaps[rounds] = np.round(baseline.reindex(rounds).to_numpy() - values["value"].to_numpy(), 1)
         found[f"gap-{column}"] = np.stack([gaps, gaps])
     return found

@@ -12,6 +12,7 @@ import pandas as pd
 
 from cooperation.config.conditions import Condition
 from cooperation.config.interventions import Interventions
+from cooperation.game.messages import ROUNDS
 from cooperation.io.files import InputError, parse_errors
 
 CITATION = "Examining Cooperation in Visual Dialog Models (arXiv 1712.01329, ViGIL workshop at NIPS 2017)"
@@ -109,6 +110,9 @@ def read_published(path: Path, interventions: Interventions) -> pd.DataFrame:
     refuse_twice(published, ("table", "row", "column"), path)
     meant = {label: interventions.of(label, str(path)).text for label in dict.fromkeys(published["condition"])}
     published["settings"] = published["condition"].map(meant)
+    for row in np.flatnonzero(~published["round"].between(0, ROUNDS))[:1]:
+        wrong = published["round"].tolist()[row]
+        raise InputError(f"{path}: line {_line(path, row)}: round {wrong} is none from 0 to {ROUNDS}; correct it")
     for table in TABLES:
         if table not in set(published["table"]):
             raise InputError(f"{path}: no values of Table {table}; get the file again")
