@@ -8,7 +8,7 @@ from in_process import code_of
 
 from cooperation.bots.building import build, build_untrained, weights_of
 from cooperation.config.training import Sizes, Training
-from cooperation.io import memory
+from cooperation.io import devices, memory
 from cooperation.io.files import InputError
 from cooperation.reports.bootstrap import resampled_means
 
@@ -67,3 +67,12 @@ def test_another_error_stays_one(monkeypatch):
     )
     with pytest.raises(RuntimeError, match="a bug"):
         code_of(monkeypatch, "train")
+
+
+@pytest.mark.parametrize(("room", "calls"), [(2e9, 0), (64e9, 2)])
+def test_freed_memory_is_kept_where_there_is_plenty(monkeypatch, room, calls):
+    asked = []
+    monkeypatch.setattr(devices, "free", lambda: room)
+    monkeypatch.setattr(devices.ctypes, "CDLL", lambda _: SimpleNamespace(mallopt=lambda *what: asked.append(what)))
+    devices.keep_freed_memory()
+    assert len(asked) == calls

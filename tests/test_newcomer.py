@@ -105,3 +105,12 @@ def test_braces_in_the_projects_path(tmp_path):
     assert done.returncode == 1
     assert "a{b}: Snakemake reads braces in a path as something else; move the project" in done.stdout
     assert "Traceback" not in done.stdout
+
+
+@pytest.mark.parametrize("jobs", ["model", "condition"])
+@pytest.mark.parametrize("target", ["results/small/dialog-seed1/written/nope.h5", "reports/small/nope.csv", "nope"])
+def test_a_mistyped_target(project, jobs, target):
+    done = project.snakemake("-n", target, "--config", f"datasets={{small: {{jobs: {jobs}}}}}")
+    assert done.returncode == 1
+    assert "No rule to produce" in done.stdout
+    assert "Traceback" not in done.stdout

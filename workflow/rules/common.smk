@@ -115,6 +115,14 @@ wildcard_constraints:
     shard=r"\d+",
     shards=r"\d+",
     reading=either(configuration.READINGS),
+    condition=either(
+        dict.fromkeys(
+            name
+            for dataset in (DATASET, *WORLDS)
+            for conditions in experiment.conditions_of(dataset).values()
+            for name in conditions
+        )
+    ),
 
 
 def step(name):

@@ -37,8 +37,11 @@ def run_checked(arguments: argparse.Namespace) -> None:
     """
     paths = {name: list(_paths(value)) for name, value in vars(arguments).items()}
     outs = paths.pop("out", [])
-    for path in (path for named in paths.values() for path in named):
-        check_readable(path)
+    for name, named in paths.items():
+        for path in named:
+            # Settings may come from another program, as in --config <(sed …).
+            if name != "config" or not path.is_fifo():
+                check_readable(path)
     with inputs_kept(path for named in paths.values() for path in named):
         for path in outs:
             arguments.check_out(path)
