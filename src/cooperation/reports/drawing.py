@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cooperation.io.files import InputError
+from cooperation.io.text import visible
 from cooperation.io.writing import written_whole
 
 if TYPE_CHECKING:
@@ -46,6 +47,17 @@ def styled() -> Iterator[None]:
         yield
 
 
+def _write_out(figure: "Figure") -> None:
+    """Write out invisible characters, for which formats have no glyph, and read nothing as a formula."""
+    from matplotlib.text import Text  # noqa: PLC0415
+
+    for text in figure.findobj(Text):
+        text.set_parse_math(False)
+        said = text.get_text()
+        if shown := "\n".join(map(visible, said.split("\n"))):
+            text.set_text(shown)
+
+
 def save(figure: "Figure", path: Path) -> None:
     """Write a figure as .pdf, .svg or .png; the same figure gives the same bytes.
 
@@ -55,4 +67,5 @@ def save(figure: "Figure", path: Path) -> None:
     if path.suffix not in undated:
         raise InputError(f"{path}: unknown ending; choose .pdf, .svg or .png")
     with styled(), written_whole(path) as temporary:
+        _write_out(figure)
         figure.savefig(temporary, dpi=200, metadata=undated[path.suffix])
