@@ -32,7 +32,9 @@ def test_a_stopped_workflow(tmp_path):
     project = Project(tmp_path, config)
     command = [sys.executable, "-m", "snakemake", "--cores", "1", "data/small/raw/val2014.zip"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    job = subprocess.Popen(command, cwd=tmp_path, env=project.environment(), start_new_session=True, **pipes)
+    # What runs in the background of a script ignores the signal, and so do its children.
+    heed = {"start_new_session": True, "preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
+    job = subprocess.Popen(command, cwd=tmp_path, env=project.environment(), **heed, **pipes)
     for line in job.stdout:
         if line.startswith("Shell command"):
             break
