@@ -3,10 +3,15 @@
 PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+# Another program's packages are not this environment's; containers may run with a user who has no home.
+unexport PYTHONPATH
+export HOME ?= $(CURDIR)
 
-.PHONY: all extras retriever test check system audit lock bench scale precision coverage gpu clean
+.PHONY: all extras retriever test check system audit lock fuzz bench scale precision coverage gpu clean
 all: .venv/installed
+	@echo "From raw files to the report: about five minutes on two cores for the miniature; later runs do what is missing"
 	snakemake --cores all
+	@echo "Done: open reports/$$(sed -n 's/^dataset: *\([^ #]*\).*/\1/p' config.yaml)/index.html"
 
 # Three files of tests at a time, since the longest mostly waits for a cluster.
 test: check system
@@ -33,17 +38,12 @@ system:
 	else echo "Not installed, which needs root and apt-get:$$missing. The tests that need them are skipped."; fi
 
 .venv/installed: requirements.txt pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11")'
-	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --require-hashes -r requirements.txt
-	$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
-	touch $@
+	@$(PYTHON) workflow/envs/install.py installed
 
 # What sharing results, a cluster and the tests need besides: apart, since Snakemake imports every plugin it finds.
 extras: .venv/extras
 .venv/extras: .venv/installed requirements-extras.txt
-	$(BIN)/pip install --quiet --require-hashes -r requirements-extras.txt
-	touch $@
+	@$(PYTHON) workflow/envs/install.py extras
 
 # What the example of published weights needs: apart, since it is 300 MB that nothing else reads.
 retriever: .venv/retriever
@@ -70,6 +70,12 @@ lock:
 	$(COMPILE) --extra build --constraint requirements-extras.txt -o requirements.txt
 	$(COMPILE) --extra build --extra retriever --constraint requirements-extras.txt -o requirements-retriever.txt
 	$(PYTHON) workflow/envs/lock.py
+
+# Odd settings, flags, files, texts and answers of servers: tries, refusals, tracebacks, hangs; ten minutes for 10,000.
+TRIES ?= 10000
+SEED ?= 1
+fuzz: .venv/extras
+	OMP_NUM_THREADS=1 PYTHONPATH=src python tests/fuzz.py --tries $(TRIES) --seed $(SEED)
 
 # How fast, against plain references; minutes. docs/ keeps what is committed, for reports/ is DVC's.
 bench: .venv/installed

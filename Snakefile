@@ -22,3 +22,8 @@ onstart:
     if SETTINGS != "config.yaml":
         with open(SETTINGS, "w", encoding="utf-8") as file:
             json.dump(config, file, indent=1)
+
+
+onerror:
+    if stopping.stopped:
+        print("stopped; the same command goes on", file=sys.stderr)

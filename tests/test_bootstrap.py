@@ -166,3 +166,9 @@ def test_simultaneous_margins_hold_together():
 def test_what_does_not_vary_has_no_margin():
     margins = simultaneous_margins(np.array([4.0, 0]), np.array([[4.0, 1], [4, -1], [4, 1], [4, -1]]))
     assert margins.tolist() == [0, 1]
+
+
+def test_the_mean_of_one_dialog_has_no_interval():
+    drawn = resampled_means(np.array([[3.0, 5.0]]), 10)
+    assert drawn.shape == (10, 2)
+    assert np.isnan(interval(drawn)).all()

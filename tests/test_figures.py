@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
 from fakes import PAPERS, ROOT, all_results, made_config, made_material
+from matplotlib.figure import Figure
 
 from cooperation.config.experiment import read
 from cooperation.io.files import InputError
@@ -124,6 +126,30 @@ def test_the_same_numbers_give_the_same_bytes(ending, material, tmp_path):
     first, second = ((tmp_path / f"{copy}.{ending}").read_bytes() for copy in ("a", "b"))
     assert first == second
     assert first[:4] == {"svg": b"<?xm", "pdf": b"%PDF", "png": b"\x89PNG"}[ending]
+
+
+def test_the_users_style_changes_nothing(material, tmp_path):
+    def bytes_of():
+        save(rounds.draw(material, "1a"), tmp_path / "x.svg")
+        return (tmp_path / "x.svg").read_bytes()
+
+    plain = bytes_of()
+    users = {"text.usetex": True, "font.family": "monospace", "lines.linewidth": 9, "figure.autolayout": True}
+    with mpl.rc_context({**users, "svg.fonttype": "none", "savefig.facecolor": "red"}):
+        assert bytes_of() == plain
+
+
+@pytest.mark.parametrize("ending", ["svg", "pdf", "png"])
+@pytest.mark.parametrize("odd", ["\x80", "\u202e", "\ufeff", "\t", "\x00", "\ud800", "$", "$_$", "$HOME$", "\\", "%"])
+def test_texts_of_odd_characters_are_drawn(odd, ending, tmp_path):
+    figure = Figure()
+    axes = figure.subplots()
+    axes.plot([1, 2], label=f"{odd}")
+    axes.set_title(f"a{odd}b\n{odd}")
+    axes.legend()
+    figure.suptitle(odd)
+    save(figure, tmp_path / f"x.{ending}")
+    assert (tmp_path / f"x.{ending}").stat().st_size
 
 
 def test_one_reading_is_one_panel(material):

@@ -375,6 +375,23 @@ def test_expectations_are_checked_by_intervention_before_any_job(tmp_path):
         check_expected(str(path), WORLDS, controlled({"none": {}}))
 
 
+@pytest.mark.parametrize(
+    ("bounds", "said"),
+    [
+        ("x,100", "at_least is 'x', not a number; correct it, or leave it empty"),
+        ("0,1e", "at_most is '1e', not a number"),
+        ("50,10", "50.0 to 10.0 is no range; give one bound or two"),
+        (",", "None to None is no range"),
+        ("nan,3", "nan to 3.0 is no range"),
+    ],
+)
+def test_bounds_of_expectations_are_checked_before_any_job(tmp_path, bounds, said):
+    path = tmp_path / "controls.csv"
+    path.write_text(f"{HEAD}nothing,s,level,image,10,{bounds}\n")
+    with pytest.raises(InputError, match=rf"controls\.csv, line 2: {said}"):
+        check_expected(str(path), WORLDS, controlled({"none": {}, "image": NOISE}))
+
+
 def test_the_shipped_names_are_those_of_the_labels():
     """Nothing asks for it, but whoever reads both files is helped."""
     for conditions in read(SHIPPED).world_conditions.values():

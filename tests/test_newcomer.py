@@ -19,9 +19,11 @@ def project(tmp_path):
 def test_the_wrong_python(tmp_path):
     """An old Python, which a script plays that believes to be one."""
     old = tmp_path / "python3.9"
-    old.write_text(f'#!/bin/sh\nexec {sys.executable} -c "import sys; sys.version_info = (3, 9, 2); $2"\n')
+    runs = 'import runpy, sys; sys.version_info = (3, 9, 2); runpy.run_path(sys.argv[1], run_name="__main__")'
+    old.write_text(f"#!/bin/sh\nexec {sys.executable} -c '{runs}' \"$@\"\n")
     old.chmod(0o755)
-    for name in ("Makefile", "requirements.txt", "pyproject.toml"):
+    (tmp_path / "workflow/envs").mkdir(parents=True)
+    for name in ("Makefile", "requirements.txt", "pyproject.toml", "workflow/envs/install.py"):
         (tmp_path / name).write_bytes((ROOT / name).read_bytes())
     done = subprocess.run(
         ["make", f"PYTHON={old}"],
@@ -86,4 +88,29 @@ def test_the_wrong_path_to_the_authors_features(project):
     assert done.returncode != 0
     wanted = "nowhere/data_img.h5: no such file; put it there or give its path as datasets.theirs.dialogs.images"
     assert wanted in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_snakemake_without_its_environment_entered(project):
+    """Jobs find the Python that Snakemake runs with."""
+    environment = {"HOME": "/root", "PATH": "/usr/bin:/bin"}
+    words = [sys.executable, "-m", "snakemake", "--cores", "1", "data/small/raw/val2014.zip"]
+    done = project.run(*words, environment=environment)
+    assert done.returncode == 0, done.stdout
+
+
+def test_braces_in_the_projects_path(tmp_path):
+    (tmp_path / "a{b}").mkdir()
+    done = Project(tmp_path / "a{b}", CONFIG).snakemake("-n")
+    assert done.returncode == 1
+    assert "a{b}: Snakemake reads braces in a path as something else; move the project" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+@pytest.mark.parametrize("jobs", ["model", "condition"])
+@pytest.mark.parametrize("target", ["results/small/dialog-seed1/written/nope.h5", "reports/small/nope.csv", "nope"])
+def test_a_mistyped_target(project, jobs, target):
+    done = project.snakemake("-n", target, "--config", f"datasets={{small: {{jobs: {jobs}}}}}")
+    assert done.returncode == 1
+    assert "No rule to produce" in done.stdout
     assert "Traceback" not in done.stdout

@@ -18,11 +18,13 @@ CONFIG = CONFIG | {
 }
 OWN = {"extract": {"gpu_model": "a100"}, "play_round": {"runtime": 9}}
 
+HEAD = "world,conditions,at_least,at_most\n"
+
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
     made = Project(tmp_path_factory.mktemp("profiles"), CONFIG)
-    (made.folder / "workflow/controls.csv").write_text("world,conditions\nblank,none caption\nblank_two,none\n")
+    (made.folder / "workflow/controls.csv").write_text(HEAD + "blank,none caption,0,1\nblank_two,none,0,1\n")
     return made
 
 

@@ -1,4 +1,5 @@
 import hashlib
+import resource
 from pathlib import Path
 
 import h5py
@@ -118,6 +119,46 @@ def test_batches_and_workers_change_nothing(pictures, preprocessing):
     turned = list(find_pictures([pictures]).values())[::-1]
     found = np.concatenate(list(extract(turned, network, Extraction(preprocessing))))
     np.testing.assert_allclose(found[::-1], alone, atol=1e-5)
+
+
+@without_vgg
+def test_processes_that_decode_need_neither_shared_memory_nor_many_open_files(tmp_path, monkeypatch):
+    images = {number: jpeg(picture(number, 40, 40)) for number in range(120)}
+    path = album(tmp_path / "train2014.zip", images)
+    network, _ = untrained(1)
+    alone = features(path, network, Extraction("small"))
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    opened = len(list(Path("/proc/self/fd").iterdir()))
+
+    def refuse(*_, **__):
+        raise AssertionError("shared memory")
+
+    monkeypatch.setattr(torch.UntypedStorage, "_share_fd_cpu_", refuse)
+    monkeypatch.setattr(torch.UntypedStorage, "_share_filename_cpu_", refuse)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (opened + 40, limits[1]))
+    try:
+        together = features(path, network, Extraction("small", batch=60, workers=2))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    np.testing.assert_allclose(alone, together, atol=1e-5)
+
+
+@without_vgg
+@pytest.mark.parametrize(
+    ("where", "error", "said"),
+    [
+        ("_MultiProcessingDataLoaderIter.__init__", OSError(28, "no space left on device"), "no space left"),
+        ("_MultiProcessingDataLoaderIter._next_data", RuntimeError("DataLoader worker is killed"), "is killed"),
+    ],
+)
+def test_processes_that_do_not_run(tmp_path, monkeypatch, where, error, said):
+    def fail(*_):
+        raise error
+
+    path = album(tmp_path / "train2014.zip", {1: jpeg(picture(1, 40, 40))})
+    monkeypatch.setattr(f"torch.utils.data.dataloader.{where}", fail)
+    with pytest.raises(InputError, match=rf"2 processes .*{said}.*; take fewer \(--workers 0 needs none"):
+        features(path, untrained(1)[0], Extraction("small", workers=2))
 
 
 @without_vgg

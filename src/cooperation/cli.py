@@ -16,7 +16,8 @@ from typing import NoReturn
 
 from cooperation import __version__
 from cooperation.commands.outs import run_checked
-from cooperation.io.files import InputError, refusal
+from cooperation.io.files import InputError, out_of_memory, refusal
+from cooperation.io.surroundings import provide
 from cooperation.io.text import visible
 
 # Only the chosen command's module is imported, so a table never waits for torch.
@@ -41,10 +42,24 @@ COMMANDS = {
     "provenance": "show where files come from: commit, versions, settings, inputs, device",
     "report": "make every table, figure and claim from the results, and one page of all",
 }
+LOWER = {
+    "extract": "--batch or --workers",
+    "train": "--batch, --hidden, --embedding or --layers",
+    "play": "--batch or --candidates",
+    "intervene": "--candidates",
+    "miniature": "--pixels, --train or --val",
+    "summarise": "--resamples",
+    "controls": "--resamples",
+    "report": "--resamples",
+}
+"""What takes less memory, by command."""
 
 
 def main() -> None:
     """Run the command that the command line names; bad input is one line on standard error and exit code 2."""
+    provide()
+    # Figures are drawn without a window. A backend that a notebook asks for need not be there. Read by matplotlib.
+    os.environ["MPLBACKEND"] = "agg"
     # Threads that spin while they wait slow each other down where jobs share cores. Read when torch is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     # The bootstrap has threads of its own; matrix products that start more of them wait for each other (three times
@@ -72,6 +87,12 @@ def main() -> None:
         if refused is None:
             raise
         print(f"{who}: {visible(str(refused))}", file=sys.stderr)
+        _end(2)
+    except (MemoryError, RuntimeError) as error:
+        if not out_of_memory(error):
+            raise
+        lower = LOWER.get(chosen or "", "what is done at a time")
+        print(f"{who}: not enough memory; lower {lower}, or take a machine with more", file=sys.stderr)
         _end(2)
     except KeyboardInterrupt:
         print(f"{who}: stopped; the same command goes on", file=sys.stderr)

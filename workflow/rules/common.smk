@@ -1,4 +1,5 @@
 import json
+import os
 import re
 import shlex
 import sys
@@ -7,7 +8,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 
 from snakemake.exceptions import WorkflowError
-from snakemake.utils import min_version
+from snakemake.logging import logger
+from snakemake.utils import min_version, update_config
 
 from cooperation.config import experiment as configuration
 from cooperation.config.conditions import ORACLE_CONDITIONS
@@ -16,30 +18,42 @@ from cooperation.config.training import files_of
 from cooperation.config.interventions import check_conditions, read_interventions
 from cooperation.reports.products import products
 from cooperation.io.files import InputError
-from cooperation.io.plain_yaml import check_file
+from cooperation.io.plain_yaml import read_if_there
 from cooperation.io.provenance import sources
-from cooperation.io.settings import flags
+from cooperation.io.settings import flags, typed
+from cooperation.io.stopping import Stopped
 
 min_version("9.27")
+stopping = Stopped()
+logger.addFilter(stopping)
 
 # Snakemake would take the last of keys that stand twice, and names no line.
+written = {}
 try:
     for path in ["config.yaml", *workflow.overwrite_configfiles]:
-        check_file(str(path))
+        update_config(written, read_if_there(str(path)))
 except InputError as error:
     raise WorkflowError(str(error))
 
+
+# Snakemake reads these as names of wildcards, in paths of its own, too.
+if re.search("[{}]", workflow.basedir):
+    raise WorkflowError(
+        f"{workflow.basedir}: Snakemake reads braces in a path as something else; move the project to another folder"
+    )
+
+# Jobs find the Python that runs Snakemake, also where its environment was not entered.
+if str(Path(sys.executable).parent) not in os.environ.get("PATH", "").split(os.pathsep):
+    os.environ["PATH"] = os.pathsep.join(
+        [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
+    )
 
 # The settings that the commands read: config.yaml, or what --config and --configfile make of it (`onstart`, Snakefile).
 SETTINGS = ".snakemake/config.json" if config else "config.yaml"
 
 # The package is run from its sources, so that no environment has to have it installed; a job ends when its runner does.
 # Snakemake formats this text, so braces are doubled.
-PACKAGE = (
-    shlex.quote(str(Path(workflow.basedir, "src")))
-    .replace("{", "{{")
-    .replace("}", "}}")
-)
+PACKAGE = shlex.quote(str(Path(workflow.basedir, "src")))
 shell.prefix(
     f"export PYTHONPATH={PACKAGE} COOPERATION_RUNNER=$PPID COOPERATION_CONFIG={SETTINGS};"
     ' cooperation() {{ python -m cooperation "$@"; }}; '
@@ -47,6 +61,9 @@ shell.prefix(
 
 
 configfile: "config.yaml"
+
+
+config.update(typed(config, written))
 
 
 try:
@@ -99,6 +116,14 @@ wildcard_constraints:
     shard=r"\d+",
     shards=r"\d+",
     reading=either(configuration.READINGS),
+    condition=either(
+        dict.fromkeys(
+            name
+            for dataset in (DATASET, *WORLDS)
+            for conditions in experiment.conditions_of(dataset).values()
+            for name in conditions
+        )
+    ),
 
 
 def step(name):
@@ -194,7 +219,12 @@ def played(wildcards):
 
 
 def condition(wildcards):
-    conditions = experiment.conditions_of(wildcards.dataset)[wildcards.model]
+    conditions = experiment.conditions_of(wildcards.dataset).get(wildcards.model, {})
+    if wildcards.condition not in conditions:
+        raise WorkflowError(
+            f"{wildcards.model} has no condition {wildcards.condition!r} on {wildcards.dataset};"
+            f" choose from {', '.join(conditions) or 'another model'}"
+        )
     return conditions[wildcards.condition]
 
 

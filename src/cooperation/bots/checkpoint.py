@@ -10,16 +10,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
+from safetensors import SafetensorError
+from safetensors.torch import load, save
 from torch import Tensor
 
 from cooperation.bots.building import build
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
-from cooperation.config.training import UNUSABLE, Sizes
-from cooperation.game.vocabulary import Vocabulary
-from cooperation.io.files import DAMAGE, InputError, file_errors, parse_errors
+from cooperation.config.training import UNUSABLE, Sizes, Training
+from cooperation.game.vocabulary import UNKNOWN, Vocabulary
+from cooperation.io.files import DAMAGE, InputError, at, file_errors, parse_errors
 from cooperation.io.identity import Identity, named
+from cooperation.io.settings import checked, mapping
+from cooperation.io.tensors import header_of
 from cooperation.io.writing import written_whole
 
 # The format in which the bots of a training regime read messages while they are trained: its name in
@@ -103,18 +105,59 @@ def load_checkpoint(path: Path, device: torch.device) -> Checkpoint:
         raise InputError(f"{path}: the progress of a training, not a checkpoint; end the training first")
     if "made_of" not in description:
         raise InputError(f"{path}: of an earlier version, it does not say what the bots were trained on; train again")
-    with parse_errors(path, *UNUSABLE):
-        vocabulary = Vocabulary(tuple(description["words"]), description["start"], description["eos"])
-        sizes = Sizes(**description["sizes"])
-        bots = build(vocabulary.size, description["features"], sizes)
+    with parse_errors(path, *UNUSABLE), at(path):
+        vocabulary = _vocabulary(description)
+        sizes = checked(Sizes, description["sizes"], "sizes")
+        training = mapping(description["training"], "training")
+        for key in ("regime", "seed"):
+            if key not in training:
+                raise ValueError(f"training: does not say the {key}")
+        checked(Training, training, "training")
+        ids = _checked_tensors(tensors)
+        bots = _empty(vocabulary.size, description["features"], sizes, tensors)
         for name, bot in zip(("questioner", "answerer"), bots, strict=True):
             bot.load_state_dict(strip_prefix(f"{name}.", tensors))
-        ids = tensors["image_ids"].numpy()
-        about = (description[key] for key in ("training", "made_of", "provenance"))
-        found = Checkpoint(*bots, vocabulary, ids, sizes, *about)
+        about = (mapping(description[key], key) for key in ("made_of", "provenance"))
+        found = Checkpoint(*bots, vocabulary, ids, sizes, training, *about)
     for bot in bots:
         bot.to(device).eval()
     return found
+
+
+def _vocabulary(description: Mapping[str, Any]) -> Vocabulary:
+    """The words of a checkpoint; raises `ValueError` where they or the ids of the markers can't be what bots learn."""
+    words, markers = description["words"], (description["start"], description["eos"])
+    if not (isinstance(words, list) and words and all(isinstance(word, str) for word in words)):
+        raise ValueError("words: no list of words")
+    if len(set(words)) < len(words) or UNKNOWN not in words:
+        raise ValueError(f"words: one is there twice, or {UNKNOWN} is none of them")
+    # The released program gives START the id of the last word.
+    if markers not in ((len(words), len(words) + 1), (len(words) + 1, len(words) + 2)):
+        raise ValueError(f"start and eos: {markers} do not follow {len(words)} words")
+    return Vocabulary(tuple(words), *markers)
+
+
+def _checked_tensors(tensors: Mapping[str, Tensor]) -> npt.NDArray[np.int64]:
+    """The image ids; raises `ValueError` where they are none, or a weight is no number of the type of all weights."""
+    for name, tensor in tensors.items():
+        if name != "image_ids" and (tensor.dtype != torch.float32 or not bool(tensor.isfinite().all())):
+            raise ValueError(f"{name}: not all are finite numbers in float32")
+    ids: npt.NDArray[np.int64] = tensors["image_ids"].numpy()
+    if ids.dtype != np.int64 or ids.ndim != 1:
+        raise ValueError(f"image_ids: {ids.dtype} {ids.shape} are no ids")
+    return ids
+
+
+def _empty(
+    words: int, features: Any, sizes: Sizes, tensors: Mapping[str, Tensor]
+) -> tuple[QuestionerNetwork, AnswererNetwork]:
+    """Networks for these tensors; raises `ValueError` where they are claimed to be larger than these."""
+    room = sum(tensor.numel() for tensor in tensors.values())
+    if type(features) is not int or not 0 < features <= room:
+        raise ValueError(f"features: {features!r} are no image features of these weights")
+    if sizes.layers > len(tensors) or 2 * sizes.layers * sizes.hidden**2 + words * sizes.embedding > room:
+        raise ValueError(f"{sizes} are more than its {room:,} weights")
+    return build(words, features, sizes)
 
 
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], description: Mapping[str, Any]) -> None:
@@ -127,24 +170,28 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor], description: Mapping
         temporary.write_bytes(raw)
 
 
-def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+def load_tensors(path: Path, unusable: tuple[str, str] = UNUSABLE) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Read what `save_tensors` wrote: named tensors in main memory, and their description.
+
+    unusable: error message and remedy for another file.
 
     Raises `InputError` where there is no such file, or it is damaged or not by `save_tensors`.
     """
     with file_errors(path):
         if not path.exists():
             raise InputError(f"{path}: no such checkpoint; train the bots with snakemake or `cooperation train`")
-        # Opened first so that a missing permission is reported as such: safetensors has an error of its own for it.
-        with path.open("rb"):
-            pass
-    with parse_errors(path, *UNUSABLE, (SafetensorError, *DAMAGE)):
-        with safe_open(path, "pt") as file:
-            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
-            recorded, _, text = file.metadata()["cooperation"].partition(" ")
+    with parse_errors(path, *unusable, (SafetensorError, *DAMAGE)):
+        # Not mapped into memory, which not every file system can.
+        raw = path.read_bytes()
+        recorded, _, text = header_of(raw)["__metadata__"]["cooperation"].partition(" ")
+        tensors = load(raw)
+        del raw
         if _checksum(tensors, text) != recorded:
             raise ValueError("the checksum differs from the recorded one")
-        return tensors, json.loads(text)
+        description = json.loads(text)
+        if not isinstance(description, dict):
+            raise TypeError("its description has no keys")
+        return tensors, description
 
 
 def _checksum(tensors: Mapping[str, Tensor], text: str) -> str:

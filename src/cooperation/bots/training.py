@@ -14,9 +14,9 @@ from cooperation.bots.checkpoint import load_tensors, save_tensors, strip_prefix
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
 from cooperation.bots.training_data import TrainingData
 from cooperation.bots.updates import DialogUpdates, RoundUpdates
-from cooperation.config.training import Training
+from cooperation.config.training import UNUSABLE_PROGRESS, Training
 from cooperation.game.messages import Rows
-from cooperation.io.files import InputError
+from cooperation.io.files import InputError, parse_errors
 
 # Losses stay on the device: reading one synchronises with the GPU. So they are checked once in so many batches and
 # before progress is saved; each batch keeps its own, so that the bad one is known then.
@@ -153,10 +153,14 @@ class Trainer:
 
         Raises `AnotherTrainingError` where settings or fingerprint differ, `InputError` where the file is damaged.
         """
-        tensors, described = load_tensors(path)
+        tensors, described = load_tensors(path, UNUSABLE_PROGRESS)
         history, names = described.pop("history", None), described.pop("losses", None)
         if described != self._identity():
             raise AnotherTrainingError(f"{path}: progress of another training; delete it to start afresh")
+        with parse_errors(path, *UNUSABLE_PROGRESS):
+            self._continue(tensors, history, names)
+
+    def _continue(self, tensors: Mapping[str, Tensor], history: Any, names: Any) -> None:
         for name, module in (("questioner", self.questioner), ("answerer", self.answerer)):
             module.load_state_dict(strip_prefix(f"{name}/", tensors))
         for name, optimiser in self.updates.optimisers.items():

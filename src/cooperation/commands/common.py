@@ -8,6 +8,8 @@ from tqdm import tqdm
 
 from cooperation.config.experiment import Experiment
 from cooperation.evaluation.results import read_ranks
+from cooperation.io.files import InputError
+from cooperation.io.settings import check_size
 from cooperation.reports.bootstrap import RESAMPLES
 from cooperation.reports.needed import check_asked, check_condition, path_of
 from cooperation.reports.scores import Scores
@@ -16,8 +18,19 @@ from cooperation.reports.scores import Scores
 def add_resamples(parser: argparse.ArgumentParser) -> None:
     """The flag that says how many samples the intervals are made of."""
     parser.add_argument(
-        "--resamples", type=int, default=RESAMPLES, help="bootstrap samples of the dialogs (default: %(default)s)"
+        "--resamples",
+        type=_resamples,
+        default=RESAMPLES,
+        help="bootstrap samples of the dialogs (default: %(default)s)",
     )
+
+
+def _resamples(text: str) -> int:
+    try:
+        check_size(int(text), "resamples")
+    except InputError as error:
+        raise argparse.ArgumentTypeError(f"{error}") from error
+    return int(text)
 
 
 def read_games(experiment: Experiment, dataset: str, folder: Path) -> list[Scores]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from cooperation.io.files import check_readable
 from cooperation.io.writing import check_file, check_folder, check_text, inputs_kept
 
 
@@ -36,6 +37,11 @@ def run_checked(arguments: argparse.Namespace) -> None:
     """
     paths = {name: list(_paths(value)) for name, value in vars(arguments).items()}
     outs = paths.pop("out", [])
+    for name, named in paths.items():
+        for path in named:
+            # Settings may come from another program, as in --config <(sed …).
+            if name != "config" or not path.is_fifo():
+                check_readable(path)
     with inputs_kept(path for named in paths.values() for path in named):
         for path in outs:
             arguments.check_out(path)

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from safetensors import SafetensorError, safe_open
 
 from cooperation.config.training import UNUSABLE
-from cooperation.io.files import DAMAGE, InputError, digest, parse_errors
+from cooperation.io.files import InputError, digest, parse_errors
 from cooperation.io.hdf5 import SUMS, Verified, content, opened
+from cooperation.io.tensors import read_header
 from cooperation.reports.manifest import looked_up
 from cooperation.reports.products import MANIFEST
 
@@ -66,10 +66,10 @@ def _of_arrays(path: Path) -> dict[str, Any]:
 
 def _of_tensors(path: Path) -> dict[str, Any]:
     # Not `checkpoint.load_tensors`, which waits for torch.
-    with parse_errors(path, *UNUSABLE, (SafetensorError, *DAMAGE)), safe_open(path, "numpy") as file:
-        found = json.loads(file.metadata()["cooperation"].partition(" ")[2])
-        sizes = {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118
-    # The number of words and dialogs, not all of them.
-    words = {"words": len(found.pop("words"))} if "words" in found else {}
-    dialogs = {"dialogs": sizes["image_ids"][0]} if "image_ids" in sizes else {}
+    with parse_errors(path, *UNUSABLE):
+        header = read_header(path)
+        found = json.loads(header["__metadata__"]["cooperation"].partition(" ")[2])
+        # The number of words and dialogs, not all of them.
+        words = {"words": len(found.pop("words"))} if "words" in found else {}
+        dialogs = {"dialogs": header["image_ids"]["shape"][0]} if "image_ids" in header else {}
     return {"carries": found | words | dialogs}

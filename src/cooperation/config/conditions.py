@@ -153,7 +153,7 @@ def _kind_of(given: Mapping[str, Any], place: str) -> type[Kind] | None:
         raise InputError(f"{place}: no channel for the kind {given['kind']}; choose from {channels}")
     known(given["channel"], CHANNELS, f"{place}.channel")
     able = kinds_of(given["channel"])
-    if given["kind"] in kinds() and given["kind"] not in able:
+    if given["kind"] in list(kinds()) and given["kind"] not in able:
         only = ", ".join(kinds()[given["kind"]].channels)
         remedy = f"for the {given['channel']} choose from {', '.join(able)}"
         raise InputError(f"{place}.kind: {given['kind']!r} is for {only} alone; {remedy}")

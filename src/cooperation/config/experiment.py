@@ -11,7 +11,7 @@ from cooperation.config.inputs import check_present
 from cooperation.config.training import LoadedModel, Model, Training, read_model
 from cooperation.game.readings import READINGS
 from cooperation.io.files import InputError, at
-from cooperation.io.settings import check_seed, known, mapping, names_in, typed
+from cooperation.io.settings import check_seed, known, mapping, names_in
 
 Conditions = Mapping[str, Mapping[str, Condition]]
 """Model → name → condition."""
@@ -156,7 +156,6 @@ EXPECTED, WORLD_INTERVENTIONS = CONTROLS = ("workflow/controls.csv", "workflow/i
 
 def read(config: Mapping[str, Any]) -> Experiment:
     """Check a whole configuration; raises `InputError` that names the first wrong key and the choices."""
-    config = _typed(config)
     _refuse_old_keys(config)
     for key in config:
         known(key, (*KEYS, *OPTIONAL), "config")
@@ -203,7 +202,6 @@ def read_dataset(config: Mapping[str, Any]) -> tuple[str, Dataset]:
 
     Raises `InputError` that names the first wrong key and the choices.
     """
-    config = _typed(config)
     datasets = mapping(config.get("datasets"), "datasets")
     name = str(config.get("dataset"))
     known(name, datasets, "dataset")
@@ -231,13 +229,6 @@ def check_given(experiment: Experiment) -> None:
     for path in (*PAPER, *(CONTROLS if experiment.controlled else ())):
         if not Path(path).is_file():
             raise InputError(f"{path}: no such file, but it is a part of this project; git checkout -- {path}")
-
-
-def _typed(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    try:
-        return typed(config)  # type: ignore[no-any-return]
-    except RecursionError as error:
-        raise InputError("config: an alias (*) stands within what it stands for; write it out") from error
 
 
 def _check_variants(experiment: Experiment, dataset: str) -> None:

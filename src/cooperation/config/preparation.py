@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from math import inf
 
 from cooperation.io.files import InputError
-from cooperation.io.settings import at_least, check_seed, setting
+from cooperation.io.settings import at_least, check_seed, check_size, setting
+
+IMAGES = 581_929
+"""The largest image id of COCO 2014."""
+PIXELS = 4096
+"""No picture that is drawn is wider, nor higher: one takes 48 MB."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,9 @@ class World:
         for name in ("caption", "dialog", "picture", "wander"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError(f"{name}: {getattr(self, name)} is no share; choose a number from 0 to 1")
-        at_least(self, train=1, val=1, pixels=32)
+        at_least(self, train=1, val=1)
+        check_size(self.train + self.val, "train and val", most=IMAGES)
+        check_size(self.pixels, "pixels", 32, PIXELS)
         check_seed(self.seed)
 
 
@@ -48,7 +55,7 @@ class Genuine:
     seed: int = setting(1, "the stand-in pictures follow from this number")
 
     def __post_init__(self) -> None:
-        at_least(self, pixels=32)
+        check_size(self.pixels, "pixels", 32, PIXELS)
         check_seed(self.seed)
 
 

@@ -19,6 +19,8 @@ UNUSABLE = (
     "damaged or not a checkpoint of this program",
     "give the right one; if this was one, delete it and train again",
 )
+UNUSABLE_PROGRESS = ("damaged, or not the progress of a training", "delete it, and the training begins afresh")
+"""The same for what a training writes to go on from."""
 
 
 @dataclass(frozen=True)

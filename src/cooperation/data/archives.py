@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 from zipfile import BadZipFile, ZipFile
 
-from cooperation.io.files import DAMAGE, Errors, InputError, parse_errors
+from cooperation.io.files import DAMAGE, Errors, InputError, check_readable, parse_errors
 from cooperation.io.identity import Agreement, Identity, require_same
 from cooperation.io.writing import keep
 
@@ -152,6 +152,7 @@ def _open_archive(path: Path, _process: int) -> ZipFile:
 @contextmanager
 def _readable(path: Path, member: str = "") -> Iterator[None]:
     with parse_errors(f"{path}{member}", "damaged or cut short", "delete it and download it again", RAISED):
+        check_readable(path)
         try:
             yield
         except FileNotFoundError as error:

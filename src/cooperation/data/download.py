@@ -13,7 +13,7 @@ from urllib3.util import Retry
 
 from cooperation.config.preparation import Download, Retries
 from cooperation.io.files import InputError, file_errors, recorded_digest, size_of
-from cooperation.io.writing import write_text
+from cooperation.io.writing import link_or_copy, write_text
 
 # A transfer that breaks off loses the block that it was in.
 BLOCK = 1 << 16
@@ -42,8 +42,7 @@ def obtain(path: Path, download: Download, retries: Retries, have: Path | None =
     if have is not None and not path.exists():
         _check(have, download, f"{have}", "give another copy")
         path.unlink(missing_ok=True)  # a link to what is no longer there
-        path.symlink_to(have.resolve())
-        origin = f"linked to {have}"
+        origin = f"{link_or_copy(have, path)} {have}"
     if path.exists():
         digest = _check(path, download, f"{path}", "delete it or move it away")
     else:
@@ -54,6 +53,11 @@ def obtain(path: Path, download: Download, retries: Retries, have: Path | None =
 
 def _from_any(path: Path, download: Download, retries: Retries) -> tuple[str, str]:
     partial = path.with_name(f".{path.name}.part")
+    for leftover in (partial, _tag(partial)):
+        # Nothing is written through a link, nor to a pipe or a device.
+        if leftover.is_symlink() or (leftover.exists() and not leftover.is_file()):
+            with file_errors(leftover):
+                leftover.unlink()
     reasons = []
     for address in download.addresses:
         try:
@@ -72,7 +76,7 @@ def _checked_or_deleted(partial: Path, download: Download, address: str) -> str:
     try:
         return _check(partial, download, address, "")
     except InputError:
-        partial.unlink()
+        partial.unlink(missing_ok=True)
         raise
 
 
@@ -119,16 +123,17 @@ def _transfer(session: requests.Session, address: str, partial: Path, download: 
         if response.status_code == 416:
             if response.headers.get("Content-Range") == f"bytes */{start}":
                 return
-            partial.unlink()
+            partial.unlink(missing_ok=True)
             raise _TransferError("has nothing where the transfer ended")
         response.raise_for_status()
         if response.status_code != 206:
             start = 0
         elif not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
-            partial.unlink()
+            partial.unlink(missing_ok=True)
             raise _TransferError("resumed at another place than where the transfer ended")
-        length = response.headers.get("Content-Length")
-        total = start + int(length) if length else download.size
+        length = response.headers.get("Content-Length", "")
+        # What is no number says nothing.
+        total = start + int(length) if length.isdecimal() else download.size
         _check_offer(address, partial, start, total, download)
         _tag(partial).write_text(response.headers.get("ETag", response.headers.get("Last-Modified", "")))
         _save(response, partial, start, total)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile, is_zipfile
@@ -19,7 +20,7 @@ from cooperation.data.archives import Picture
 from cooperation.data.pictures import decode
 from cooperation.game.messages import Floats
 from cooperation.io.devices import device
-from cooperation.io.files import InputError, digest, file_errors
+from cooperation.io.files import InputError, digest, file_errors, parse_errors, refusal
 
 FEATURES = 4096
 # VGG-16 halves width and height five times.
@@ -70,7 +71,7 @@ def trained(weights: Path) -> tuple[nn.Module, str]:
     promised = HASH_IN_NAME.search(weights.name)
     if promised and not found.startswith(promised[1]):
         raise InputError(f"{weights}: its sha256 is {found[:8]}…, not {promised[1]}…; delete it and download it again")
-    try:
+    with parse_errors(weights, "not the weights of VGG-16", "download them again", (Exception,)):
         # Torch itself does not compare the checksums of its archives.
         if is_zipfile(weights) and (damaged := ZipFile(weights).testzip()):
             raise ValueError(f"{damaged} is damaged")
@@ -79,9 +80,8 @@ def trained(weights: Path) -> tuple[nn.Module, str]:
         with torch.device("meta"):
             network = vgg16(init_weights=False)
         network.load_state_dict(state, assign=True)
-    except Exception as error:  # torch has no exception of its own for a foreign file
-        reason = " ".join(str(error).split()).partition(". ")[0]
-        raise InputError(f"{weights}: not the weights of VGG-16 ({reason}); download them again") from error
+        # Half precision would go no further than the first picture.
+        network.float()
     return _up_to_fc7(network), f"{weights.name}{HASH}{found}"
 
 
@@ -92,8 +92,12 @@ def _up_to_fc7(network: Any) -> nn.Module:
     return parts.to(memory_format=torch.channels_last)
 
 
-class Pictures(Dataset[Tensor | InputError]):
-    """Preprocessed pictures, in their order."""
+class Pictures(Dataset[Floats | InputError]):
+    """Preprocessed pictures, in their order.
+
+    They are arrays: tensors go from process to process through shared memory, of which containers have little, and take
+    an open file each.
+    """
 
     def __init__(self, pictures: Sequence[Picture], preprocessing: str) -> None:
         self.pictures = pictures
@@ -102,16 +106,19 @@ class Pictures(Dataset[Tensor | InputError]):
     def __len__(self) -> int:
         return len(self.pictures)
 
-    def __getitem__(self, position: int) -> Tensor | InputError:
+    def __getitem__(self, position: int) -> Floats | InputError:
         """One picture [3, height, width], or its error: raised in a worker, it would arrive as a page of text."""
         picture = self.pictures[position]
         try:
-            return self.prepare(decode(picture.read(), str(picture)))
+            prepared: Floats = self.prepare(decode(picture.read(), str(picture))).numpy()
         except InputError as error:
             return error
+        except OSError as error:
+            return refusal(error, str(picture)) or InputError(f"{picture}: {error}")
+        return prepared
 
 
-def collate(pictures: Sequence[Tensor | InputError], place: Path) -> Tensor:
+def collate(pictures: Sequence[Floats | InputError], place: Path) -> Tensor:
     """Stack pictures of one size: [batch, 3, height, width].
 
     place: named in the message. Raises the error of a picture, and `InputError` where they differ in size or are too
@@ -121,7 +128,7 @@ def collate(pictures: Sequence[Tensor | InputError], place: Path) -> Tensor:
     for picture in pictures:
         if isinstance(picture, InputError):
             raise picture
-        tensors.append(picture)
+        tensors.append(torch.from_numpy(picture))
     sizes = {(picture.shape[1], picture.shape[2]) for picture in tensors}
     if len(sizes) > 1 or min(min(size) for size in sizes) < SMALLEST:
         found = " and ".join(f"{width}×{height}" for height, width in sorted(sizes)[:2])
@@ -130,6 +137,22 @@ def collate(pictures: Sequence[Tensor | InputError], place: Path) -> Tensor:
             f"{SMALLEST}×{SMALLEST}, choose torchvision or caffe"
         )
     return torch.stack(tensors)
+
+
+@contextmanager
+def _worker_errors(workers: int) -> Iterator[None]:
+    """What keeps processes from decoding pictures, in one line with a remedy."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:
+        # torch's own words for a process that was killed, or could not be started.
+        if not workers or not (isinstance(error, OSError) or "worker" in f"{error}"):
+            raise
+        reason = " ".join(f"{error}".split())
+        raise InputError(
+            f"{workers} processes that decode pictures do not run ({reason}); take fewer (--workers 0 needs none, "
+            "`extraction: {workers: 0}` in config.yaml)"
+        ) from error
 
 
 @torch.inference_mode()
@@ -142,7 +165,10 @@ def extract(pictures: Sequence[Picture], network: nn.Module, settings: Extractio
     batches = DataLoader(
         Pictures(pictures, settings.preprocessing), settings.batch, collate_fn=list, num_workers=settings.workers
     )
-    with tqdm(total=len(pictures), desc="extract", unit="picture", disable=None) as progress:
+    with (
+        _worker_errors(settings.workers),
+        tqdm(total=len(pictures), desc="extract", unit="picture", disable=None) as progress,
+    ):
         for batch in batches:
             yield network(collate(batch, pictures[0].archive).to(device())).cpu().numpy()
             progress.update(len(batch))

@@ -6,18 +6,24 @@ from functools import cache
 
 import torch
 
+from cooperation.io.memory import free
 from cooperation.io.products import library
 
 # Options of glibc's mallopt.
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
+ROOMY = 16e9
+"""Bytes: twice what training at the paper's size takes with all that is kept."""
 
 
 def keep_freed_memory() -> None:
     """Let the C library keep large freed arrays for the next ones.
 
-    Otherwise the system takes each back and zeroes its pages anew: a tenth of the time of an update at the paper's
-    size. C libraries other than glibc are left as they are.
+    Otherwise the system takes each back and zeroes its pages anew: up to a tenth of the time of an update at the
+    paper's size. What is kept is in pieces, and grows by gigabytes; so it is not where less than `ROOMY` is free.
+    C libraries other than glibc are left as they are.
     """
+    if free() < ROOMY:
+        return
     with suppress(AttributeError, OSError, TypeError):
         library = ctypes.CDLL(None)
         library.mallopt(M_MMAP_MAX, 0)

@@ -17,7 +17,7 @@ import h5py
 import numpy as np
 import numpy.typing as npt
 
-from cooperation.io.files import BROKEN, DAMAGE, InputError, file_errors, parse_errors
+from cooperation.io.files import BROKEN, DAMAGE, InputError, check_readable, file_errors, parse_errors
 from cooperation.io.writing import written_whole
 
 Array = npt.NDArray[Any]
@@ -167,9 +167,15 @@ def opened(path: Path) -> Iterator[h5py.File]:
     with file_errors(path):
         if not path.exists():
             raise InputError(f"{path}: no such file; make it with snakemake")
+        check_readable(path)
     with parse_errors(path, what, remedy, DAMAGE):
-        file = h5py.File(path, "r")
+        # Files appear whole (`written_whole`), so nobody needs a lock; file systems of networks may have none.
+        file = h5py.File(path, "r", locking=False)
     with parse_errors(path, what, remedy, BROKEN), file:
+        # Links to other files would be followed without a word.
+        links = [name for name in file if not isinstance(file.get(name, getlink=True), h5py.HardLink)]
+        if links:
+            raise ValueError(f"{links[0]} is a link to another place")
         yield file
 
 

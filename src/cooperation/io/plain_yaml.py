@@ -8,6 +8,9 @@ import yaml
 
 from cooperation.io.files import DAMAGE, InputError, file_errors, parse_errors
 
+MOST_VALUES = 1_000_000
+"""Settings have a thousand; with aliases of aliases a few lines can stand for any number."""
+
 
 class UniqueKeys(yaml.SafeLoader):
     """Refuses a key that is there twice; PyYAML would take the last without a word."""
@@ -39,7 +42,30 @@ def read_yaml(text: str | bytes, place: str, loader: type[yaml.SafeLoader] = Uni
         reader = loader(text)
         # PyYAML's messages name it, with the line.
         reader.name = place
-        return reader.get_single_data()
+        node = reader.get_single_node()
+        if node is None:
+            return None
+        _values(node, {})
+        return reader.construct_document(node)
+
+
+def _values(node: yaml.Node, counted: dict[int, int]) -> int:
+    """How many values a node stands for with its aliases written out; counted: those of nodes so far, by identity.
+
+    Raises `YAMLError` where they are too many, or an alias stands within what it stands for.
+    """
+    if id(node) in counted:
+        if not counted[id(node)]:
+            raise yaml.YAMLError("an alias (*) stands within what it stands for; write it out")
+        return counted[id(node)]
+    counted[id(node)] = 0
+    within = node.value if isinstance(node, yaml.CollectionNode) else ()
+    parts = (part for one in within for part in (one if isinstance(one, tuple) else (one,)))
+    total = 1 + sum(_values(part, counted) for part in parts)
+    if total > MOST_VALUES:
+        raise yaml.YAMLError(f"its aliases (*) stand for more than {MOST_VALUES:,} values; write them out")
+    counted[id(node)] = total
+    return total
 
 
 def read_yaml_file(path: Path) -> Any:
@@ -52,7 +78,7 @@ def read_yaml_file(path: Path) -> Any:
 
 
 @cache
-def check_file(path: str) -> None:
-    """Raise `InputError` where a file is not plain YAML; a missing file is ignored."""
-    if Path(path).is_file():
-        read_yaml_file(Path(path))
+def read_if_there(path: str) -> dict[str, Any]:
+    """The keys of a file of settings, none of a missing one. Raises `InputError` where it is not plain YAML."""
+    found = read_yaml_file(Path(path)) if Path(path).is_file() else None
+    return found if isinstance(found, dict) else {}

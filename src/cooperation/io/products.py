@@ -10,8 +10,8 @@ import os
 import platform
 import re
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -49,6 +49,17 @@ def use_faster_products(shapes: Sequence[tuple[int, int]]) -> None:
 def library() -> str:
     """The library that multiplies now."""
     return next(name for name, switch in SWITCHES.items() if switch == torch.get_float32_matmul_precision())
+
+
+@contextmanager
+def multiplying_by(name: str) -> Iterator[None]:
+    """Let a library multiply meanwhile."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision(SWITCHES[name])
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 def processor() -> str:

@@ -1,6 +1,7 @@
 """Where results come from: the source files a command is made of, and the software that ran them."""
 
 import hashlib
+import os
 import platform
 import re
 import subprocess
@@ -103,9 +104,28 @@ def software() -> dict[str, str]:
 
 
 def commit() -> str:
-    """The git commit that the package is run from, with `-dirty` where files differ; `unknown` outside of git."""
-    command = ["git", "-C", str(PACKAGE), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    """The git commit that the package is run from, with `-dirty` where files differ.
+
+    `unknown` where the package is in no repository; also with git's reason, where it tells nothing of one.
+    """
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
+        # A repository that the package is only installed in, as in an environment, says nothing of it.
+        if not _git("ls-files", "--", "."):
+            return "unknown"
+        return _git("describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+    except FileNotFoundError:
         return "unknown"
+    except subprocess.CalledProcessError as error:
+        reason = " ".join(error.stderr.partition("\n")[0].split())
+        return "unknown" if "not a git repository" in reason else f"unknown ({reason})"
+    except OSError as error:
+        return f"unknown (git: {error.strerror})"
+
+
+def _git(*words: str) -> str:
+    """What git says of the package's folder, whichever repository its environment names, as within a hook."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or "CONFIG" in name}
+    command = ["git", "-C", str(PACKAGE), *words]
+    # In English, for its reasons are looked at.
+    environment = {**own, "LC_ALL": "C"}
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout.strip()

@@ -15,6 +15,8 @@ Value = TypeVar("Value")
 NAMES = {int: "a whole number", float: "a number", str: "a text"}
 # Seeds of every library fit into so many bits.
 SEEDS = 2**31
+LARGEST = 2**31 - 1
+"""No number of anything here is larger, nor could libraries count so many."""
 
 
 def setting(default: Any, text: str, choices: tuple[str, ...] | None = None, **bounds: float) -> Any:
@@ -42,11 +44,20 @@ def check_bounds(settings: Any) -> None:
 
 
 def at_least(settings: Any, **least: float) -> None:
-    """Raise `InputError` where a field of a settings dataclass is smaller than stated; least: field → bound."""
+    """Raise `InputError` where a field of a settings dataclass is smaller than stated; least: field → bound.
+
+    So it does where one is larger than `LARGEST`, or infinite.
+    """
     for name, bound in least.items():
-        value = getattr(settings, name)
-        if not value >= bound:
-            raise InputError(f"{name}: {value} is too small; choose at least {bound:g}")
+        check_size(getattr(settings, name), name, bound)
+
+
+def check_size(value: float, name: str, least: float = 1, most: float = LARGEST) -> None:
+    """Raise `InputError` for a number out of bounds; name: what messages call it."""
+    if not value >= least:
+        raise InputError(f"{name}: {value} is too small; choose at least {least:g}")
+    if not value <= most:
+        raise InputError(f"{name}: {value} is too large; choose at most {most:,}")
 
 
 def check_seed(value: int, name: str = "seed") -> None:
@@ -128,13 +139,20 @@ def checked(kind: type[Settings], given: Any, place: str, fixed: Mapping[str, An
         return kind(**values, **fixed)
 
 
-def typed(given: Any) -> Any:
-    """Turn texts into numbers and booleans: Snakemake passes those within `--config KEY={…}` as '0.3' or 'true'."""
+def typed(given: Any, written: Any = None) -> Any:
+    """Turn texts into numbers and booleans: Snakemake passes those within `--config KEY={…}` as '0.3' or 'true'.
+
+    written: what the files of settings say, whose texts stay texts.
+    """
     if isinstance(given, Mapping):
+        known = written if isinstance(written, Mapping) else {}
         # A hash may consist of digits.
-        return {key: value if key == "sha256" else typed(value) for key, value in given.items()}
+        return {key: value if key == "sha256" else typed(value, known.get(key)) for key, value in given.items()}
     if isinstance(given, list):
-        return [typed(value) for value in given]
+        same = written if isinstance(written, list) and len(written) == len(given) else [None] * len(given)
+        return [typed(value, one) for value, one in zip(given, same, strict=True)]
+    if given == written:
+        return given
     for kind in (int, float, {"true": True, "false": False}.__getitem__) if isinstance(given, str) else ():
         try:
             return kind(given)

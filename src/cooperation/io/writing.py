@@ -5,6 +5,7 @@ import os
 import platform
 import re
 import secrets
+import shutil
 import stat
 import sys
 import time
@@ -23,6 +24,8 @@ STREAMS = ("/dev/fd", "/proc/self/fd")
 STDOUT = 1
 LINKS = 40
 """A file system follows no more symbolic links, one after another."""
+NOT_SUPPORTED = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EBADF, errno.ENOTTY)
+"""What file systems say that can't do something, such as those of networks and of other operating systems."""
 _INPUTS: ContextVar[dict[tuple[int, int], Path]] = ContextVar("inputs")
 """The files that the running command reads, by device and inode, which links and spellings of a path have in common."""
 
@@ -111,7 +114,7 @@ def check_folder(path: Path) -> None:
 
 
 def _check_above(path: Path) -> None:
-    above = next(folder for folder in path.absolute().parents if os.path.lexists(folder))
+    above = next((folder for folder in path.absolute().parents if os.path.lexists(folder)), Path("/"))
     if not above.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
 
@@ -188,12 +191,32 @@ def _runs(process: int) -> bool:
 
 
 def _sync(path: Path) -> None:
-    """Wait until a file is on the disk: a file system of a network says only then that there was no room."""
-    descriptor = os.open(path, os.O_RDONLY)
+    """Wait until a file is on the disk: a file system of a network says only then that there was no room.
+
+    One that can't wait is believed.
+    """
+    # Some wait only for what is open to be written.
+    descriptor = os.open(path, os.O_RDWR)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in NOT_SUPPORTED:
+            raise
     finally:
         os.close(descriptor)
+
+
+def link_or_copy(source: Path, path: Path) -> str:
+    """Make `path` a symbolic link to a file, or a copy where the file system has no links; which of them it is now."""
+    try:
+        path.symlink_to(source.resolve())
+    except OSError as error:
+        if error.errno not in (*NOT_SUPPORTED, errno.EPERM, errno.EACCES):
+            raise
+        with written_whole(path) as temporary:
+            shutil.copyfile(source, temporary)
+        return "copied from"
+    return "linked to"
 
 
 def write_text(path: Path, text: str) -> None:

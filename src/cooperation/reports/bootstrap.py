@@ -7,8 +7,8 @@ from math import exp, factorial, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from cooperation.io.files import InputError
-from cooperation.io.settings import check_seed
+from cooperation.io.memory import require
+from cooperation.io.settings import check_seed, check_size
 
 RESAMPLES = 10_000
 LEVEL = (2.5, 97.5)
@@ -32,12 +32,17 @@ def resampled_means(
     centred first, so that single precision suffices. The result depends on `seed`, not on `threads` (default:
     `allowed_threads`).
 
+    A single row says nothing of how means vary, so theirs are NaN.
+
     Raises `InputError` for a seed out of bounds, or no resamples.
     """
     check_seed(seed, "--seed")
-    if resamples < 1:
-        raise InputError(f"--resamples: {resamples} is too small; choose at least 1")
+    check_size(resamples, "--resamples")
+    # Single precision while they are drawn, double then.
+    require(12 * resamples * values.shape[1], "--resamples", "lower it")
     rows = len(values)
+    if rows == 1:
+        return np.full((resamples, values.shape[1]), np.nan)
     centre = values.mean(0, dtype=np.float64)
     centred = (values - centre).astype(np.float32)
     sums = np.empty((resamples, values.shape[1]), np.float32)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from cooperation.config.interventions import Interventions
 from cooperation.io.files import InputError
-from cooperation.reports.paper import family, read_columns
+from cooperation.reports.paper import family, read_columns, refuse_twice
 from cooperation.reports.quantities import check_quantity, chosen, estimate
 from cooperation.reports.statistics import Evidence
 from cooperation.reports.table import Block, Cell, Column, Table, number_cell
@@ -76,8 +76,7 @@ def read_claims(path: Path, interventions: Interventions) -> pd.DataFrame:
     Raises `InputError` for two claims of one name, an unknown quantity or intervention, and what is no rounds or range.
     """
     claims = read_columns(path, CLAIMS, ("published", "datasets", "counted", "why"))
-    for name in claims.loc[claims["claim"].duplicated(), "claim"]:
-        raise InputError(f"{path}: claim {name} stands there twice; call one of them otherwise")
+    refuse_twice(claims, ("claim",), path)
     for line in claims.to_dict("records"):
         place = f"{path}: claim {line['claim']}"
         check_quantity(line, place)

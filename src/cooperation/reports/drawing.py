@@ -1,11 +1,13 @@
 """What all figures share: styles, and how they are written."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cooperation.config.conditions import Condition
 from cooperation.io.files import InputError
+from cooperation.io.text import visible
 from cooperation.io.writing import written_whole
 
 if TYPE_CHECKING:
@@ -50,15 +52,35 @@ RC: Any = {
 }
 
 
+@contextmanager
+def styled() -> Iterator[None]:
+    """Draw in the style of this program within the block: matplotlib's own defaults and `RC`, none of the user's."""
+    import matplotlib as mpl  # noqa: PLC0415
+
+    defaults = {name: value for name, value in mpl.rcParamsDefault.items() if "backend" not in name}
+    with mpl.rc_context({**defaults, **RC}):
+        yield
+
+
+def _write_out(figure: "Figure") -> None:
+    """Write out invisible characters, for which formats have no glyph, and read nothing as a formula."""
+    from matplotlib.text import Text  # noqa: PLC0415
+
+    for text in figure.findobj(Text):
+        text.set_parse_math(False)
+        said = text.get_text()
+        if shown := "\n".join(map(visible, said.split("\n"))):
+            text.set_text(shown)
+
+
 def save(figure: "Figure", path: Path) -> None:
     """Write a figure as .pdf, .svg or .png; the same figure gives the same bytes.
 
     Raises `InputError` for another ending, and where the file cannot be written.
     """
-    import matplotlib as mpl  # noqa: PLC0415
-
     undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}, ".png": {}}
     if path.suffix not in undated:
         raise InputError(f"{path}: unknown ending; choose .pdf, .svg or .png")
-    with mpl.rc_context(RC), written_whole(path) as temporary:
+    with styled(), written_whole(path) as temporary:
+        _write_out(figure)
         figure.savefig(temporary, dpi=200, metadata=undated[path.suffix])

@@ -11,7 +11,7 @@ from PIL import Image
 from cooperation.evaluation.results import Result
 from cooperation.evaluation.transcripts import WHO, Message, places, sees_noise, title_of, transcript
 from cooperation.game.vocabulary import Vocabulary
-from cooperation.reports.drawing import RC
+from cooperation.reports.drawing import styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,6 +38,7 @@ class Block:
     who: str
 
 
+@styled()
 def draw_manual(
     result: Result, vocabulary: Vocabulary, picture: Image.Image | None = None, others: Sequence[Result] = ()
 ) -> "Figure":
@@ -46,7 +47,6 @@ def draw_manual(
     result: of `manual_games.play_manual`; changed messages are blue and have a bar at their left. others: the same of
     other trainings, whose ranks are thin lines.
     """
-    import matplotlib as mpl  # noqa: PLC0415
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     columns = [_blocks(result, row, vocabulary) for row in (0, 1)]
@@ -54,22 +54,21 @@ def draw_manual(
     tops = _tops(columns[0], heights)
     width = 2 * MARGIN + 2 * (COLUMN + GAP) + PANEL
     height = max(HEAD + 0.3 + tops[-1] + FOOT, LEAST)
-    with mpl.rc_context(RC):
-        figure = Figure(figsize=(width, height))
-        page = figure.add_axes((0, 0, 1, 1))
-        page.set(xlim=(0, width), ylim=(height, 0))
-        page.set_axis_off()
-        page.text(MARGIN, 0.1, title_of(result) + _thin(others), fontsize=9, va="top", parse_math=False)
-        for row, (blocks, name) in enumerate(zip(columns, ("Without", "With the intervention"), strict=True)):
-            left = MARGIN + row * (COLUMN + GAP)
-            page.text(left, HEAD, name, fontsize=TYPE, color=SOFT, va="top")
-            page.plot([left, left + COLUMN], [HEAD + 0.19] * 2, color="#b8bbc2", linewidth=0.8)
-            for block, top in zip(blocks, tops, strict=False):
-                _write(page, block, left, HEAD + 0.27 + top)
-        axes = _panel(figure, result, picture, (width, height))
-        for other in others:
-            for ranks, style in zip(places(other.ranks), (ORIGINAL, CHANGED), strict=True):
-                axes.plot(range(len(ranks)), ranks, color=style["color"], linewidth=0.7, zorder=1)
+    figure = Figure(figsize=(width, height))
+    page = figure.add_axes((0, 0, 1, 1))
+    page.set(xlim=(0, width), ylim=(height, 0))
+    page.set_axis_off()
+    page.text(MARGIN, 0.1, title_of(result) + _thin(others), fontsize=9, va="top", parse_math=False)
+    for row, (blocks, name) in enumerate(zip(columns, ("Without", "With the intervention"), strict=True)):
+        left = MARGIN + row * (COLUMN + GAP)
+        page.text(left, HEAD, name, fontsize=TYPE, color=SOFT, va="top")
+        page.plot([left, left + COLUMN], [HEAD + 0.19] * 2, color="#b8bbc2", linewidth=0.8)
+        for block, top in zip(blocks, tops, strict=False):
+            _write(page, block, left, HEAD + 0.27 + top)
+    axes = _panel(figure, result, picture, (width, height))
+    for other in others:
+        for ranks, style in zip(places(other.ranks), (ORIGINAL, CHANGED), strict=True):
+            axes.plot(range(len(ranks)), ranks, color=style["color"], linewidth=0.7, zorder=1)
     return figure
 
 

@@ -1,7 +1,7 @@
 """What the paper printed, as data: the layout and values of its tables, the lines of its figures."""
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_lowercase
@@ -12,6 +12,7 @@ import pandas as pd
 
 from cooperation.config.conditions import Condition
 from cooperation.config.interventions import Interventions
+from cooperation.game.messages import ROUNDS
 from cooperation.io.files import InputError, parse_errors
 
 CITATION = "Examining Cooperation in Visual Dialog Models (arXiv 1712.01329, ViGIL workshop at NIPS 2017)"
@@ -79,6 +80,7 @@ def read_figures(path: Path, interventions: Interventions) -> dict[str, Figure]:
     Raises `InputError` for another table than that of `FIGURES`, a figure without a title, and an unknown intervention.
     """
     lines = read_columns(path, FIGURES, ("title",))
+    refuse_twice(lines, ("figure", "model", "condition"), path)
     figures = {}
     for name, rows in lines.groupby("figure", sort=False):
         title = rows["title"].iloc[0]
@@ -105,8 +107,12 @@ def read_published(path: Path, interventions: Interventions) -> pd.DataFrame:
     another table, and for an unknown intervention.
     """
     published = read_columns(path, PUBLISHED)
+    refuse_twice(published, ("table", "row", "column"), path)
     meant = {label: interventions.of(label, str(path)).text for label in dict.fromkeys(published["condition"])}
     published["settings"] = published["condition"].map(meant)
+    for row in np.flatnonzero(~published["round"].between(0, ROUNDS))[:1]:
+        wrong = published["round"].tolist()[row]
+        raise InputError(f"{path}: line {_line(path, row)}: round {wrong} is none from 0 to {ROUNDS}; correct it")
     for table in TABLES:
         if table not in set(published["table"]):
             raise InputError(f"{path}: no values of Table {table}; get the file again")
@@ -133,6 +139,13 @@ def read_columns(path: Path, columns: dict[str, str], may_be_empty: tuple[str, .
         for name, kind in columns.items():
             _check_column(frame[name], kind, path)
         return frame.astype(columns)
+
+
+def refuse_twice(frame: pd.DataFrame, keys: Sequence[str], path: Path) -> None:
+    """Raise `InputError` that names the line where a row of a CSV has the same keys as one above it."""
+    for row in np.flatnonzero(frame.duplicated(list(keys)))[:1]:
+        same = ", ".join(f"{key} {frame[key].tolist()[row]}" for key in keys)
+        raise InputError(f"{path}: line {_line(path, frame.index[row])}: {same} is there twice; leave one out")
 
 
 def _check_column(cells: "pd.Series[Any]", kind: str, path: Path) -> None:

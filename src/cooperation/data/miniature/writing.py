@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from cooperation.config.preparation import World
+from cooperation.config.preparation import IMAGES, World
 from cooperation.config.sources import SPLITS
 from cooperation.data.archives import comment_of
 from cooperation.data.miniature.language import Exchange, order_topics, write_caption, write_dialog
@@ -21,8 +21,6 @@ from cooperation.io.settings import in_words
 from cooperation.io.writing import written_whole
 
 OPTIONS = 100
-# The largest image id of COCO 2014 is 581929.
-LARGEST_ID = 581_929
 
 
 def write_world(world: World, folder: Path) -> list[Path]:
@@ -52,7 +50,7 @@ def write_world(world: World, folder: Path) -> list[Path]:
 
 def draw_image_ids(world: World) -> dict[str, npt.NDArray[np.int64]]:
     """Draw the image ids [dialogs] of both splits: none twice, in random order."""
-    ids = generator(world, "train", "ids").choice(LARGEST_ID, world.train + world.val, replace=False) + 1
+    ids = generator(world, "train", "ids").choice(IMAGES, world.train + world.val, replace=False) + 1
     return dict(zip(SPLITS, np.split(ids, [world.train]), strict=True))
 
 

@@ -86,6 +86,8 @@ def read_data(path: Path, split: str, vocabulary: Vocabulary, rows: int) -> Dial
     names = {field: f"{part}_{split}" for field, part in PARTS.items()}
     with opened(path) as file:
         positions = _whole_numbers(file, f"img_pos_{split}", 1)
+        if not len(positions):
+            raise InputError(f"{path}: has no dialogs of the {split} split; give a file that has")
         arrays = {
             field: (
                 _whole_numbers(file, name, 2 + (field != "captions")),

@@ -48,16 +48,15 @@ def names(experiment: Experiment) -> Iterable[str]:
 
 def draw(material: "Material", name: str) -> "Figure":
     """MPR [%] and gap [points] over rounds 1–10, bands of 95 % intervals, a thin line a training where several are."""
-    import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    from cooperation.reports.drawing import RC
+    from cooperation.reports.drawing import styled
     from cooperation.reports.statistics import readings
 
     lines, rows = lines_of(material, name), rows_of(material, name)
     models = [model for model in lines if model in set(rows["model"])]
     places = [(model, reading) for model in models for reading in readings(rows["reading"])]
-    with mpl.rc_context(RC):
+    with styled():
         drawn = Figure(figsize=(8.2, 1.1 + 2.7 * len(places)), layout="constrained")
         panels = drawn.subplots(len(places), 2, sharex=True, sharey="col", squeeze=False)
         for (model, reading), (left, right) in zip(places, panels, strict=True):

@@ -29,16 +29,15 @@ def names(experiment: Experiment) -> Iterable[str]:
 
 def draw(material: "Material", _name: str) -> "Figure":
     """Noise beside swap, then MPR by who talks: a row of panels a table and model, a panel a reading."""
-    import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    from cooperation.reports.drawing import RC
+    from cooperation.reports.drawing import styled
     from cooperation.reports.statistics import readings
 
     rows = shown(material.diagnostics)
     pairs = [pair for pair in product(PANELS, dict.fromkeys(rows["model"])) if not _cells(rows, *pair).empty]
     several, columns = len(set(rows["model"])) > 1, readings(rows["reading"])
-    with mpl.rc_context(RC):
+    with styled():
         drawn = Figure(figsize=(1.8 + 3.6 * len(columns), 0.8 + 1.9 * len(pairs)), layout="constrained")
         grid = drawn.subplots(len(pairs), len(columns), sharex="row", sharey="row", squeeze=False)
         first: dict[str, Axes] = {}
