@@ -43,10 +43,9 @@ if re.search("[{}]", workflow.basedir):
     )
 
 # Jobs find the Python that runs Snakemake, also where its environment was not entered.
-if str(Path(sys.executable).parent) not in os.environ.get("PATH", "").split(os.pathsep):
-    os.environ["PATH"] = os.pathsep.join(
-        [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
-    )
+found = os.get_exec_path()
+if str(Path(sys.executable).parent) not in found:
+    os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *found]))
 
 # The settings that the commands read: config.yaml, or what --config and --configfile make of it (`onstart`, Snakefile).
 SETTINGS = ".snakemake/config.json" if config else "config.yaml"
