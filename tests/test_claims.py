@@ -300,7 +300,7 @@ def test_rounds(text, rounds):
         ("at_most", "-1", r"claim caption-more-is-worse: 0\.0 to -1\.0 is no range; give one bound or two"),
         ("at_most", "0", "claim caption-more-is-worse: nothing lies between 0 and itself"),
         ("counted", "yes", "claim caption-more-is-worse: counted is 'yes'; write no, or leave it empty"),
-        ("claim", "caption-all-rounds", "claim caption-all-rounds stands there twice; call one of them otherwise"),
+        ("claim", "caption-all-rounds", "claim caption-all-rounds is there twice; leave one out"),
     ],
 )
 def test_a_typo_in_the_claims_is_refused(column, value, message, tmp_path):

@@ -5,8 +5,11 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from copy import deepcopy
 
+import psutil
 from project import Project
 from reduced import CONFIG
 
@@ -25,6 +28,13 @@ def test_errors_are_left_out_after_a_stop_only():
     assert stopped.filter(record("Elapsed time"))
 
 
+def works(job):
+    """Whether the workflow's job runs."""
+    with suppress(psutil.Error):
+        return any("miniature" in child.cmdline() for child in psutil.Process(job.pid).children(recursive=True))
+    return False
+
+
 def test_a_stopped_workflow(tmp_path):
     config = deepcopy(CONFIG)
     # Long enough to be stopped.
@@ -38,6 +48,10 @@ def test_a_stopped_workflow(tmp_path):
     for line in job.stdout:
         if line.startswith("Shell command"):
             break
+    # Before the job runs, Snakemake itself may be stopped while it starts a process, and then it says other things.
+    while not works(job):
+        time.sleep(0.1)
+    time.sleep(1)
     os.killpg(job.pid, signal.SIGINT)
     rest = job.stdout.read()
     assert job.wait() != 0
