@@ -32,6 +32,7 @@ COMMANDS = {
     "verify": "compare a data set's dialogs and features with the settings",
     "train": "train the questioner and the answerer",
     "conform": "check whether bots of your own keep to the rules of the game",
+    "compare": "set tested models side by side",
     "test": "test bots of your own: whether they keep to the rules, all conditions, and one page of it",
     "play": "play the game under each of some conditions and rank every guess",
     "intervene": "play one dialog without and with a manual intervention",

@@ -67,6 +67,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cache", type=Path, metavar="DIR", help="folder of what your functions returned before (default: in --out)"
     )
+    parser.add_argument(
+        "--beside", type=Path, nargs="+", default=[], metavar="DIR", help="folders of other models' tests, for the page"
+    )
     add_out_folder(parser, "folder of index.html, card.csv, test.json and results/READING/CONDITION.h5")
     add_config(parser)
 
@@ -95,7 +98,7 @@ def run(arguments: argparse.Namespace) -> None:
     tested = _tested(arguments, players, sampling, findings, trials)
     _delete_others(arguments.out, tested)
     write_tested(arguments.out, tested)
-    write_card(arguments.out)
+    write_card(arguments.out, arguments.beside)
     print(arguments.out / "index.html")
 
 

@@ -1,25 +1,209 @@
-"""The page of a test: what was played, and what came out."""
+"""The page of a test: what the model relies on, how well it plays, the rules that it keeps, and what it cost."""
 
-from html import escape
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
-from cooperation.evaluation.results import read_ranks
-from cooperation.evaluation.tested import read_tested
+import pandas as pd
+
+from cooperation.evaluation.tested import Count, Tested
+from cooperation.game.messages import ROUNDS
 from cooperation.io.writing import write_text
+from cooperation.reports.bootstrap import RESAMPLES
+from cooperation.reports.diagnostics import NOISE
+from cooperation.reports.drawing import save
+from cooperation.reports.paper import dataset_note, reading_heading
+from cooperation.reports.side_by_side import (
+    HITS,
+    LOST,
+    Folder,
+    cell,
+    compared,
+    described,
+    estimates,
+    figure,
+    intervals,
+    read_folders,
+    table,
+)
+from cooperation.reports.statistics import Resampled
+from cooperation.reports.table import Block, Cell, Column, Table
+from cooperation.reports.templates import environment, picture
+from cooperation.reports.trainings import Estimate
 
 CARD = ("index.html", "card.csv")
 """What is written."""
+CHANNELS = {"caption": "the caption", "image": "the picture", "question": "the questions", "answer": "the answers"}
+DASH = Cell("–")
 
 
-def write_card(out: Path) -> None:
-    """Write index.html and card.csv into the folder of a test; raises `InputError` where a result is not the test's."""
-    tested = read_tested(out)
-    tested.check_results(out)
-    rows = [
-        (played.file.removesuffix(".h5"), f"{read_ranks(out / played.file).percentiles[:, -1].mean():.2f}")
-        for played in tested.played
-        if played.file
+@dataclass(frozen=True)
+class Card:
+    """A model that was tested, beside others. folders: its own first; numbers: as `side_by_side.compared` returns."""
+
+    folders: Sequence[Folder]
+    resampled: Resampled
+    numbers: pd.DataFrame
+
+    @property
+    def tested(self) -> Tested:
+        """The model that the page is about."""
+        return self.folders[0].tested
+
+    def estimates(self, reading: str) -> Mapping[tuple[str, str, int], Estimate]:
+        """The model's own numbers under a reading."""
+        return estimates(self.numbers, self.folders[0].label, reading)
+
+
+def write_card(out: Path, beside: Sequence[Path] = (), resamples: int = RESAMPLES) -> None:
+    """Write index.html and card.csv into the folder of a test; beside: folders of other models' tests, set beside it.
+
+    Raises `InputError` where a result is missing or was edited, and where the others played other dialogs.
+    """
+    folders = read_folders([out, *beside])
+    card = Card(folders, *compared(folders, resamples))
+    page = (
+        environment()
+        .get_template("card.html.j2")
+        .render(
+            name=card.tested.described.get("name") or card.tested.load,
+            note=dataset_note(card.tested.dataset),
+            findings=[finding for reading in card.resampled.readings for finding in findings(card, reading)],
+            figure=svg(card.resampled, card.numbers),
+            alt=described(card.numbers),
+            tables=[table(card.resampled, card.numbers), lost(card), rounds(card)],
+            rules=rules(card.tested),
+            broken=any(judged.state == "BREACH" for judged in card.tested.judged),
+            costs=costs(card.tested),
+            facts=list(facts(card)),
+        )
+    )
+    write_text(out / "card.csv", card.numbers.to_csv(index=False, float_format="%.4f", lineterminator="\n"))
+    write_text(out / "index.html", page)
+
+
+def svg(resampled: Resampled, numbers: pd.DataFrame) -> str:
+    """The figure as what an image in a page shows."""
+    with TemporaryDirectory() as scratch:
+        path = Path(scratch) / "figure.svg"
+        save(figure(resampled, numbers), path)
+        return picture(path.read_text(encoding="utf-8"))
+
+
+def findings(card: Card, reading: str) -> Iterator[str]:
+    """What the model relies on, in sentences: by another dialog's messages and pictures, where these were played."""
+    found = card.estimates(reading)
+    kind = "swap" if any(key[0] == "swap" for key in found) else "noise"
+    gaps = {channel: found[kind, channel, ROUNDS] for channel in NOISE if (kind, channel, ROUNDS) in found}
+    if not gaps:
+        return
+    what = {"swap": "another dialog’s in its place", "noise": "noise or random words in its place"}[kind]
+    lines = sorted(((one, channel) for channel, one in gaps.items()), key=lambda line: -line[0].value)
+    relied = [
+        f"{CHANNELS[channel]} (−{one.value:.1f} points, {one.low:.1f} to {one.high:.1f})"
+        for one, channel in lines
+        if one.above(0)
     ]
-    write_text(out / "card.csv", "\n".join(["condition,mpr", *map(",".join, rows)]) + "\n")
-    items = "\n".join(f"<li>{escape(name)}: {mpr}</li>" for name, mpr in rows)
-    write_text(out / "index.html", f"<!doctype html>\n<title>{escape(tested.model)}</title>\n<ul>\n{items}\n</ul>\n")
+    none = [CHANNELS[channel] for one, channel in lines if not one.above(0)]
+    said = f"it relies on {_listed(relied)}, by what {what} costs" if relied else f"{what} costs nothing on any channel"
+    rest = f"; no loss is seen for {_listed(none)}" if none and relied else ""
+    yield f"Reading {reading}: {said}{rest}."
+    talk, alone, people = (found.get(("mpr", *key)) for key in (("bots", ROUNDS), ("bots", 0), ("people", ROUNDS)))
+    if talk and alone:
+        said = f", {people.value:.1f} when people talk" if people else ""
+        yield (
+            f"Reading {reading}: MPR {alone.value:.1f} by the caption alone, {talk.value:.1f} after the bots’ own ten "
+            f"rounds{said}; chance is 50."
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def lost(card: Card) -> Table:
+    """A row a channel: what noise and another dialog's cost, paired."""
+    columns = (Column("Channel", "text"), Column("noise or random words"), Column("another dialog’s"))
+    blocks = []
+    for reading in card.resampled.readings:
+        found = card.estimates(reading)
+        rows = tuple((Cell(channel), *(cell(found.get((kind, channel, ROUNDS))) for kind in LOST)) for channel in NOISE)
+        blocks.append(Block(reading_heading(reading), columns, rows))
+    caption = f"Points of MPR lost at round 10, with 95\N{NO-BREAK SPACE}% intervals {intervals(card.resampled)}."
+    return Table("lost", "By channel", tuple(blocks), card.numbers, caption=caption)
+
+
+def rounds(card: Card) -> Table:
+    """A row a round: MPR and Hits@k of the bots' own talk, and MPR of people's."""
+    heads = ["MPR, own talk", *(f"Hits@{k}" for k in HITS), "MPR, people’s talk"]
+    columns = (Column("Round"), *map(Column, heads))
+    keys = [("mpr", "bots"), *(("hits", str(k)) for k in HITS), ("mpr", "people")]
+    blocks = []
+    for reading in card.resampled.readings:
+        found = card.estimates(reading)
+        rows = tuple(
+            (Cell(str(after)), *(cell(found.get((*key, after))) for key in keys)) for after in range(ROUNDS + 1)
+        )
+        blocks.append(Block(reading_heading(reading), columns, rows))
+    caption = "Round by round [%]; 0 is by the caption alone. Hits@k: the image is among the k likeliest."
+    return Table("rounds", "By round", tuple(blocks), card.numbers, caption=caption)
+
+
+def rules(tested: Tested) -> Table:
+    """The rules of the game, and how the model kept to them."""
+    columns = (Column("Rule", "text"), Column("", "text"), Column("What was looked at, or seen", "text"))
+    rows = tuple(
+        (Cell(one.name), Cell(one.state), Cell(f"{one.seen}. It means: {one.means}." if one.seen else one.asks))
+        for one in tested.judged
+    )
+    return Table("rules", "Rules", (Block("", columns, rows),), pd.DataFrame())
+
+
+def costs(tested: Tested) -> Table:
+    """Calls of each function, how many were known from before, and seconds, in all conditions."""
+    made: dict[str, Count] = {}
+    for played in tested.played:
+        for name, count in {} if played.same_as else played.calls.items():
+            before = made.get(name, Count())
+            made[name] = Count(before.made + count.made, before.cached + count.cached, before.seconds + count.seconds)
+    columns = tuple(map(Column, ("Function", "calls", "known from before", "seconds", "ms a call")))
+    rows = tuple(
+        (
+            Cell(name),
+            Cell(f"{count.made:,}"),
+            Cell(f"{count.cached:,}"),
+            Cell(f"{count.seconds:.1f}"),
+            Cell(f"{1000 * count.seconds / count.made:.2f}") if count.made else DASH,
+        )
+        for name, count in made.items()
+    )
+    seconds = sum(played.seconds for played in tested.played) + tested.prepared_seconds
+    dialogs = tested.queries * sum(1 for played in tested.played if played.file and not played.same_as)
+    each = f", {1000 * seconds / dialogs:,.1f} ms a dialog and condition" if dialogs else ""
+    prepared = f"of which {tested.prepared_seconds:,.1f} to load and prepare"
+    caption = f"{seconds:,.1f} seconds in all{each}, {prepared}. A call is for one dialog."
+    return Table("costs", "Costs", (Block("", columns, rows),), pd.DataFrame(), caption=caption)
+
+
+def facts(card: Card) -> Iterator[tuple[str, Any]]:
+    """Name and value of what was tested."""
+    tested = card.tested
+    yield "Model", tested.load
+    if tested.options:
+        yield "Options", "; ".join(f"{name}: {value}" for name, value in tested.options.items())
+    yield from ((str(name).capitalize(), value) for name, value in tested.described.items())
+    yield "Trained on", "not known" if tested.trained_on is None else f"{tested.trained_on} of the images played"
+    yield "Data set", tested.dataset
+    yield "Queries × candidates", f"{tested.queries:,} × {tested.candidates:,}, ranked by {tested.ranks_by}"
+    yield "Seed of the games", tested.seed
+    if tested.samples > 1:
+        yield "Samples", f"{tested.samples}, by {tested.sampled_by}"
+    for channel, share in tested.unknown_words.items():
+        known = "–" if share is None else f"{100 * share:.1f} %"
+        yield f"Words of its {channel}s that the data set does not know", known
+    notes = [f"{played.reading}, {played.condition}: {played.note}" for played in tested.played if played.note]
+    if notes:
+        yield "Notes", "; ".join(notes)
+    yield from ((name.replace("_", " ").capitalize(), value) for name, value in tested.versions.items())

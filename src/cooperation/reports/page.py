@@ -1,6 +1,5 @@
 """One self-contained page of tables, figures and sample dialogs; every number comes from a file."""
 
-import base64
 import json
 import platform
 from collections.abc import Iterator, Mapping
@@ -24,7 +23,7 @@ from cooperation.reports.figures import Description
 from cooperation.reports.material import Material
 from cooperation.reports.paper import CITATION, READING_TITLES, dataset_note
 from cooperation.reports.table import Table
-from cooperation.reports.templates import environment
+from cooperation.reports.templates import environment, picture
 
 SHOWN = (Condition(), NOISE["image"], NOISE["answer"])
 """Conditions under which a dialog is printed."""
@@ -156,10 +155,8 @@ def _figures(contents: Contents) -> dict[str, list[dict[str, Any]]]:
     """Section of the page → its figures."""
     found: dict[str, list[dict[str, Any]]] = {}
     for name, (description, svg) in contents.figures.items():
-        # As a data address an SVG keeps its ids to itself; two inlined ones would share them.
-        image = "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
         talks = _both(contents.material, name) if description.section == "manual" else []
-        shown = {"name": name, "about": description, "image": image, "talks": talks}
+        shown = {"name": name, "about": description, "image": picture(svg), "talks": talks}
         found.setdefault(description.section, []).append(shown)
     return found
 
