@@ -14,7 +14,7 @@ from cooperation.io.writing import write_text
 from cooperation.reports.bootstrap import RESAMPLES
 from cooperation.reports.diagnostics import NOISE
 from cooperation.reports.drawing import save
-from cooperation.reports.paper import dataset_note, reading_heading
+from cooperation.reports.paper import interval_of, reading_heading
 from cooperation.reports.side_by_side import (
     HITS,
     LOST,
@@ -69,8 +69,7 @@ def write_card(out: Path, beside: Sequence[Path] = (), resamples: int = RESAMPLE
         .get_template("card.html.j2")
         .render(
             name=card.tested.described.get("name") or card.tested.load,
-            note=dataset_note(card.tested.dataset),
-            findings=[finding for reading in card.resampled.readings for finding in findings(card, reading)],
+            findings=findings(card),
             figure=svg(card.resampled, card.numbers),
             alt=described(card.numbers),
             tables=[table(card.resampled, card.numbers), lost(card), rounds(card)],
@@ -92,31 +91,35 @@ def svg(resampled: Resampled, numbers: pd.DataFrame) -> str:
         return picture(path.read_text(encoding="utf-8"))
 
 
-def findings(card: Card, reading: str) -> Iterator[str]:
-    """What the model relies on, in sentences: by another dialog's messages and pictures, where these were played."""
-    found = card.estimates(reading)
+def findings(card: Card) -> list[str]:
+    """What the model relies on, and how well it plays, in sentences; those that hold in all readings are said once."""
+    said = {reading: _said(card.estimates(reading)) for reading in card.resampled.readings}
+    if len(said) > 1 and len(set(map(tuple, said.values()))) == 1:
+        return next(iter(said.values()))
+    return [f"Reading {reading}: {sentence}" for reading, sentences in said.items() for sentence in sentences]
+
+
+def _said(found: Mapping[tuple[str, str, int], Estimate]) -> list[str]:
+    """The sentences of a reading, from its estimates."""
+    sentences = []
     kind = "swap" if any(key[0] == "swap" for key in found) else "noise"
     gaps = {channel: found[kind, channel, ROUNDS] for channel in NOISE if (kind, channel, ROUNDS) in found}
-    if not gaps:
-        return
-    what = {"swap": "another dialog’s in its place", "noise": "noise or random words in its place"}[kind]
-    lines = sorted(((one, channel) for channel, one in gaps.items()), key=lambda line: -line[0].value)
-    relied = [
-        f"{CHANNELS[channel]} (−{one.value:.1f} points, {one.low:.1f} to {one.high:.1f})"
-        for one, channel in lines
-        if one.above(0)
-    ]
-    none = [CHANNELS[channel] for one, channel in lines if not one.above(0)]
-    said = f"it relies on {_listed(relied)}, by what {what} costs" if relied else f"{what} costs nothing on any channel"
-    rest = f"; no loss is seen for {_listed(none)}" if none and relied else ""
-    yield f"Reading {reading}: {said}{rest}."
+    if gaps:
+        place = {"swap": "another dialog’s", "noise": "noise or random words"}[kind]
+        lines = sorted(((one, CHANNELS[channel]) for channel, one in gaps.items()), key=lambda line: -line[0].value)
+        costs = [
+            f"{name} {one.value:.1f} points {interval_of(one.low, one.high)}" for one, name in lines if one.above(0)
+        ]
+        none = [name for one, name in lines if not one.above(0)]
+        lost = f"What is lost where {place} stands in the place of each: " + _listed(costs) + "." if costs else ""
+        unseen = f"No loss is seen for {_listed(none)}." if none else ""
+        sentences.append(" ".join(filter(None, (lost, unseen))))
     talk, alone, people = (found.get(("mpr", *key)) for key in (("bots", ROUNDS), ("bots", 0), ("people", ROUNDS)))
     if talk and alone:
-        said = f", {people.value:.1f} when people talk" if people else ""
-        yield (
-            f"Reading {reading}: MPR {alone.value:.1f} by the caption alone, {talk.value:.1f} after the bots’ own ten "
-            f"rounds{said}; chance is 50."
-        )
+        heard = f", {people.value:.1f} when people talk" if people else ""
+        level = f"MPR is {alone.value:.1f} by the caption alone and {talk.value:.1f} after the bots’ own ten rounds"
+        sentences.append(f"{level}{heard}; chance is 50.")
+    return sentences
 
 
 def _listed(names: Sequence[str]) -> str:
