@@ -70,6 +70,7 @@ FOLDERS = {
     "genuine": "--dialogs <genuine.json> --train 2",
     "play": f"{BOTS} --config <config.yaml> --dataset small --batch 12",
     "test": "<own.py>:make --dialogs <dialogs.h5> --features <features.h5> --config <config.yaml> --queries 3",
+    "compare": "tested --resamples 5",
     "intervene": f"{BOTS} --manual <own.yaml> --baseline <results/dialog-seed1/written/none.h5>",
     "report": "--config <config.yaml> --results results --dialogs <dialogs.h5> --resamples 5",
     "scripted": "",
@@ -79,7 +80,8 @@ FIRST = {
     "miniature": "visdial_0.9_train.zip",
     "genuine": "val2014.zip",
     "play": "written/caption-p1.h5",
-    "test": "index.html",
+    "test": "card.csv",
+    "compare": "compared.csv",
     "intervene": "written/own.h5",
     "report": "index.html",
     "scripted": "answer.h5",
@@ -118,6 +120,7 @@ def made(tmp_path_factory):
             "train": "bots.safetensors",
             "play": "results/dialog-seed1",
             "scripted": "results/scripted",
+            "test": "tested",
         }.items():
             assert run(patch, WORDS[name], out) == 0
     return folder
