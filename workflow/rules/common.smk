@@ -68,6 +68,12 @@ def threads(wildcards):
     return data_of(wildcards).threads
 
 
+def device(wildcards, resources):
+    """A job for which a profile asks for a GPU uses it or fails, unless who runs the workflow chose the device."""
+    asked = resources.get("gpu") or "gpu" in str(resources.get("gres", ""))
+    return "COOPERATION_DEVICE=${COOPERATION_DEVICE:-cuda} " if asked else ""
+
+
 def settings_of(conditions):
     """What a job's conditions are, by name, for Snakemake to compare."""
     return {name: condition.settings for name, condition in conditions.items()}

@@ -33,6 +33,7 @@ from cooperation.evaluation.scores import ranker_of
 from cooperation.game import randomness
 from cooperation.game.messages import Rows
 from cooperation.game.text import TextVocabulary
+from cooperation.io.devices import say_device
 from cooperation.io.files import InputError, digest
 from cooperation.io.hdf5 import read_attributes
 from cooperation.io.identity import ATTRIBUTE, Identity, content_hash, named
@@ -140,6 +141,7 @@ def read_loaded(arguments: argparse.Namespace) -> TextPlayers:
     trained on, unless these are allowed.
     """
     check_seed(arguments.seed, "--seed")
+    say_device(", unless the bots choose another")
     with naming("none", "all"):
         calls = Calls(load(arguments.load, options_of(arguments)), arguments.load)
         described = calls.describe()

@@ -23,7 +23,7 @@ from cooperation.evaluation.playing import Games
 from cooperation.evaluation.ranking import Ranker
 from cooperation.evaluation.results import Result, read_result
 from cooperation.game.readings import READINGS
-from cooperation.io.devices import device, name_of
+from cooperation.io.devices import device, name_of, say_device
 from cooperation.io.files import InputError
 from cooperation.io.identity import ATTRIBUTE, Identity, differences
 from cooperation.io.provenance import inputs, software
@@ -129,6 +129,7 @@ def read_players(arguments: argparse.Namespace) -> Players:
     Raises `InputError` for a file that can't be used, and for images of the training unless these are allowed.
     """
     check_seed(arguments.seed, "--seed")
+    say_device()
     checkpoint = load_checkpoint(arguments.checkpoint, device())
     if arguments.training_seed not in (None, checkpoint.training["seed"]):
         raise InputError(

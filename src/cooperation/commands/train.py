@@ -17,7 +17,7 @@ from cooperation.data.agreements import check_together
 from cooperation.data.identities import identity_of_dialogs, identity_of_features
 from cooperation.data.store import read_dialogs, read_features, read_vocabulary
 from cooperation.game.facts import FORMATS
-from cooperation.io.devices import device, keep_freed_memory, name_of
+from cooperation.io.devices import device, keep_freed_memory, name_of, say_device
 from cooperation.io.provenance import code, inputs, software
 from cooperation.io.settings import add_flags, from_flags
 from cooperation.io.writing import is_null
@@ -42,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     keep_freed_memory()
     sizes, training = from_flags(Sizes, arguments), from_flags(Training, arguments)
+    say_device()
     of_dialogs, of_features = identity_of_dialogs(arguments.dialogs), identity_of_features(arguments.features)
     check_together("dialogs", of_dialogs, "features", of_features)
     vocabulary = read_vocabulary(arguments.dialogs)
