@@ -22,3 +22,17 @@ onstart:
     if SETTINGS != "config.yaml":
         with open(SETTINGS, "w", encoding="utf-8") as file:
             json.dump(config, file, indent=1)
+    # A partition that does not exist, or a limit, would be noticed after the jobs before it, and by each of its own.
+    if workflow.executor_plugin.name == "slurm":
+        from slurm_preflight import refusals
+
+        to_come = workflow.dag.needrun_jobs()
+        if refused := refusals(to_come, workflow.executor_settings):
+            raise WorkflowError("SLURM refuses these jobs:", *refused)
+
+
+onerror:
+    from slurm_reasons import reasons
+
+    for file in map(Path, log):
+        print(*reasons(file), sep="\n", file=sys.stderr)

@@ -4,8 +4,7 @@ import shlex
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(workflow.basedir) / "src"))
-
+sys.path[:0] = [str(Path(workflow.basedir) / name) for name in ("src", "workflow")]
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 

@@ -64,6 +64,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.baseline and len(arguments.reading) > 1:
         raise InputError("--baseline: is of one reading; give one --reading")
     plans = [_plan(arguments, players, conditions, reading) for reading in arguments.reading]
+    players.announce()
     games = players.games(arguments.seed, batch)
     played: dict[Condition, Game] = {}
     for plan in plans:

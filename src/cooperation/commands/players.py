@@ -79,7 +79,8 @@ class Players:
     """Trained bots, dialogs about the candidates, and the candidates' features.
 
     attributes: those that all results have in common (see `Result`), but for what they are made of. inputs: role of a
-    file → its SHA-256; identities: role → what it is made of. made_of: what results are made of, by name.
+    file → its SHA-256; identities: role → what it is made of. made_of: what results are made of, by name;
+    notes: warnings about the images.
     """
 
     checkpoint: Checkpoint
@@ -89,6 +90,7 @@ class Players:
     inputs: dict[str, str]
     identities: dict[str, Identity]
     made_of: dict[str, str]
+    notes: list[str]
 
     def named(self, made_of: Mapping[str, str] = MappingProxyType({}), **attributes: Any) -> dict[str, Any]:
         """The attributes of a result: these beside those of all; made_of: what it alone is made of."""
@@ -115,6 +117,12 @@ class Players:
             check_together("baseline", baseline.identity(place), role, identity)
         check_baseline(baseline, {**self.attributes, "reading": reading}, self.dialogs.image_ids, place)
 
+    def announce(self) -> None:
+        """Print the device, and to standard error warnings about the images, before anything is played."""
+        say_device()
+        for line in self.notes:
+            print(line, file=sys.stderr)
+
     def games(self, seed: int, batch: int = 1) -> Games:
         """Games of these bots and dialogs; batch: dialogs played at a time."""
         basis = self.checkpoint.questioner.guess_basis().cpu().numpy()
@@ -124,12 +132,11 @@ class Players:
 
 
 def read_players(arguments: argparse.Namespace) -> Players:
-    """Read the files; print warnings about the images to standard error.
+    """Read the files.
 
     Raises `InputError` for a file that can't be used, and for images of the training unless these are allowed.
     """
     check_seed(arguments.seed, "--seed")
-    say_device()
     checkpoint = load_checkpoint(arguments.checkpoint, device())
     if arguments.training_seed not in (None, checkpoint.training["seed"]):
         raise InputError(
@@ -144,8 +151,7 @@ def read_players(arguments: argparse.Namespace) -> Players:
     overlap = trained_on(checkpoint.image_ids, dialogs)
     if not arguments.allow_trained_on:
         refuse_trained_on(overlap)
-    for line in notes_on_images(features.attributes, len(overlap)):
-        print(f"{arguments.features}: {line}", file=sys.stderr)
+    notes = [f"{arguments.features}: {line}" for line in notes_on_images(features.attributes, len(overlap))]
     read = inputs(checkpoint=arguments.checkpoint, dialogs=arguments.dialogs, features=arguments.features)
     attributes = {
         "dataset": arguments.dataset,
@@ -163,7 +169,7 @@ def read_players(arguments: argparse.Namespace) -> Players:
         "features": json.dumps({key: str(value) for key, value in features.attributes.items()}),
         **others,
     }
-    return Players(checkpoint, dialogs, features, attributes, read, identities, _made_of(identities, others))
+    return Players(checkpoint, dialogs, features, attributes, read, identities, _made_of(identities, others), notes)
 
 
 def _check_settings(arguments: argparse.Namespace, checkpoint: Checkpoint) -> None:
