@@ -11,6 +11,8 @@ from pathlib import Path
 # Where the programs look for it; the executor clears SLURM_CONF.
 SETTINGS = Path("/etc/slurm")
 
+# Of each node.
+SIZE = "CPUs=32 RealMemory=256000 Gres=gpu:a100:4 Feature=ib"
 NAME = "cooperation-tests"
 SLURM = """
 ClusterName={name}
@@ -27,7 +29,9 @@ SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
-JobAcctGatherType=jobacct_gather/none
+JobAcctGatherType=jobacct_gather/linux
+JobAcctGatherFrequency=1
+JobAcctGatherParams=OverMemoryKill
 AccountingStorageType=accounting_storage/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
@@ -37,11 +41,11 @@ SchedulerParameters=batch_sched_delay=0,sched_interval=1
 KillWait=1
 ReturnToService=2
 GresTypes=gpu
-NodeName=n[1-2] NodeHostname={host} NodeAddr=127.0.0.1 Port=[17001-17002] CPUs=32 RealMemory=256000 Gres=gpu:4
+NodeName=n[1-2] NodeHostname={host} NodeAddr=127.0.0.1 Port=[17001-17002] {size}
 PartitionName=cpu Nodes=n[1-2] Default=YES MaxTime=INFINITE State=UP
 PartitionName=gpu Nodes=n[1-2] MaxTime=INFINITE State=UP
 """
-GRES = "NodeName=n[1-2] Name=gpu File=/dev/null,/dev/zero,/dev/full,/dev/random\n"
+GRES = "NodeName=n[1-2] Name=gpu Type=a100 File=/dev/null,/dev/zero,/dev/full,/dev/random\n"
 
 
 def missing():
@@ -75,7 +79,7 @@ def cluster(folder):
     for name in ("state", "n1", "n2"):
         (folder / name).mkdir(parents=True)
     SETTINGS.mkdir(exist_ok=True)
-    written = {"slurm.conf": SLURM.format(name=NAME, host=host, folder=folder), "gres.conf": GRES}
+    written = {"slurm.conf": SLURM.format(name=NAME, host=host, folder=folder, size=SIZE), "gres.conf": GRES}
     with ExitStack() as stack:
         for name, text in written.items():
             (SETTINGS / name).write_text(text)

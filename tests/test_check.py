@@ -1,9 +1,6 @@
 """The preflight: what is there, what is to come, what is missing, and the exit code."""
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +13,7 @@ from small_files import album, authors_arrays, document, jpeg, picture, write_au
 from cooperation.cli import main
 from cooperation.config.experiment import read_dataset
 from cooperation.data import preflight
+from cooperation.io import devices
 
 DIALOGS = {"train": "visdial_0.9_train.zip", "val": "visdial_0.9_val.zip"}
 PICTURES = {"train": "train2014.zip", "val": "val2014.zip"}
@@ -59,7 +57,7 @@ def test_what_is_to_come_is_no_mistake(monkeypatch, capsys):
     )
     # A picture of COCO has 163,000 bytes and becomes two rows of 4096 floats: 6 of them.
     assert f"at least {1_000_000 + 6 * 2 * 4096 * 4:,} bytes" in line(lines, "disk")
-    assert line(lines, "GPU")
+    assert line(lines, "device")
 
 
 def test_what_is_there_is_described(here, monkeypatch, capsys):
@@ -226,26 +224,16 @@ def test_settings_are_those_that_the_flag_or_the_workflow_names(here, monkeypatc
     assert check(monkeypatch, capsys, config)[1][0] == "own: needs no files, they are made"
 
 
-def test_gpus_are_what_the_driver_says(tmp_path, monkeypatch):
-    program = tmp_path / "nvidia-smi"
-    program.write_text("#!/bin/sh\necho 'NVIDIA H200, 143771 MiB'\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}/bin")
-    assert preflight.gpus() == ["NVIDIA H200, 143771 MiB"]
-    program.write_text("#!/bin/sh\nexit 9\n")
-    assert preflight.gpus() == []
-    program.unlink()
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert preflight.gpus() == []
-
-
-def test_it_needs_no_torch():
-    Path("config.yaml").write_text(yaml.safe_dump(settings()))
-    code = (
-        "import sys; sys.argv[1:] = ['check']; from cooperation.cli import main; main(); print('torch' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "False"
+def test_a_granted_gpu_that_torch_cannot_use_is_a_problem(monkeypatch, capsys):
+    monkeypatch.setattr(devices, "unusable", lambda: "too old")
+    devices.device.cache_clear()
+    monkeypatch.setenv("SLURM_JOB_GPUS", "0")
+    code, lines, [wrong] = check(monkeypatch, capsys, settings())
+    assert code == 2
+    assert "SLURM_JOB_GPUS=0: torch can't use that GPU: too old; " in wrong
+    assert len(lines) == len(RAW) + 1
+    monkeypatch.delenv("SLURM_JOB_GPUS")
+    assert check(monkeypatch, capsys, settings())[0] == 0
 
 
 def test_every_download_is_looked_at():

@@ -43,7 +43,8 @@ def test_jobs_get_what_the_profile_sets(project):
     for rule in {*set_for, "play_worlds_dialog", "scripted"}:
         assert (rule in profile["set-resources"]) == (rule in set_for)
         wanted = profile["default-resources"] | profile["set-resources"].get(rule, {})
-        wanted["mem_mb"] = eval(wanted["mem_mb"], {"attempt": 1})
+        for key in ("mem_mb", "runtime"):
+            wanted[key] = eval(wanted[key], {"attempt": 1}) if isinstance(wanted[key], str) else wanted[key]
         assert {key: jobs[rule].get(key) for key in wanted} == {key: str(value) for key, value in wanted.items()}, rule
         assert ("gpu" in jobs[rule]) == ("gpu" in wanted)
 

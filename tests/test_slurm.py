@@ -30,7 +30,8 @@ class Clustered(Versioned):
     """The project on a cluster whose queue is asked every second."""
 
     def environment(self):
-        return super().environment() | {"SNAKEMAKE_PROFILE": "profiles/slurm"}
+        """Its GPUs are pretended, so that a job that is given one must be told not to use it."""
+        return super().environment() | {"SNAKEMAKE_PROFILE": "profiles/slurm", "COOPERATION_DEVICE": "cpu"}
 
     def ask_often(self):
         path = self.folder / "profiles/slurm/config.yaml"

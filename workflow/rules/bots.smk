@@ -17,9 +17,10 @@ rule train:
     threads: threads
     params:
         training=trained,
+        device=device,
     shell:
-        "(cooperation verify --dataset {wildcards.dataset} &&"
-        " cooperation train"
+        "(cooperation verify --dataset {wildcards.dataset} > /dev/null &&"
+        " {params.device}cooperation train"
         " --dialogs {input.dialogs}"
         " --features {input.features}"
         " {params.training}"
@@ -56,8 +57,9 @@ rule play:
         baseline=lambda wildcards, input: "--baseline " * bool(input.baseline),
         playing=played,
         seed=experiment.game_seed,
+        device=device,
     shell:
-        "cooperation play --dataset {wildcards.dataset}"
+        "{params.device}cooperation play --dataset {wildcards.dataset}"
         " --model {wildcards.model} --training-seed {wildcards.seed}"
         " --condition {wildcards.condition}"
         " --checkpoint {input.checkpoint}"
@@ -108,8 +110,9 @@ for prefix, datasets in {"play": [DATASET], "play_worlds": WORLDS}.items():
                 readings=experiment.readings_of(together[0]),
                 playing=played,
                 seed=experiment.game_seed,
+                device=device,
             shell:
-                "cooperation play --dataset {wildcards.dataset}"
+                "{params.device}cooperation play --dataset {wildcards.dataset}"
                 " --model {params.model} --training-seed {wildcards.seed}"
                 " --checkpoint {input.checkpoint}"
                 " --dialogs {input.dialogs}"
@@ -166,8 +169,9 @@ for model, own in experiment.loaded.items():
                 playing=shlex.join(flags(experiment.data.playing)),
                 seed=experiment.game_seed,
                 out=folder,
+                device=device,
             shell:
-                "cooperation play --dataset {params.dataset}"
+                "{params.device}cooperation play --dataset {params.dataset}"
                 " --model {params.model}"
                 " {params.load}"
                 " {params.condition}"
@@ -215,8 +219,9 @@ for model in dict.fromkeys(game.model for game in experiment.manual_games()):
             readings=experiment.readings,
             seed=experiment.game_seed,
             out=lambda wildcards, output: Path(output[0]).parents[1],
+            device=device,
         shell:
-            "cooperation intervene --all --dataset {params.dataset}"
+            "{params.device}cooperation intervene --all --dataset {params.dataset}"
             " --model {params.model} --training-seed {wildcards.seed}"
             " --checkpoint {input.checkpoint}"
             " --dialogs {input.dialogs}"

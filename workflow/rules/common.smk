@@ -5,8 +5,7 @@ import shlex
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(workflow.basedir) / "src"))
-
+sys.path[:0] = [str(Path(workflow.basedir) / name) for name in ("src", "workflow")]
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 from snakemake.utils import min_version, update_config
@@ -83,6 +82,12 @@ def data_of(wildcards):
 
 def threads(wildcards):
     return data_of(wildcards).threads
+
+
+def device(wildcards, resources):
+    """A job for which a profile asks for a GPU uses it or fails, unless who runs the workflow chose the device."""
+    asked = resources.get("gpu") or "gpu" in str(resources.get("gres", ""))
+    return "COOPERATION_DEVICE=${COOPERATION_DEVICE:-cuda} " if asked else ""
 
 
 def settings_of(conditions):

@@ -104,8 +104,9 @@ rule extract:
         pictures=reads(lambda inputs: inputs.of_extraction),
         weights=reads(weights),
         settings=step("extraction"),
+        device=device,
     shell:
-        "cooperation extract {params.pictures} {params.weights}"
+        "{params.device}cooperation extract {params.pictures} {params.weights}"
         " --shard {wildcards.shard}/{wildcards.shards}"
         " {params.settings}"
         " --out {output}"

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from cooperation.commands.settings import add_config
 from cooperation.config.experiment import read_dataset
-from cooperation.data.preflight import TO_COME, FileState, disk_space, gpus, inspect
+from cooperation.data.preflight import TO_COME, FileState, disk_space, inspect
+from cooperation.io.devices import say_device
+from cooperation.io.files import InputError
 from cooperation.io.plain_yaml import read_yaml_file
 from cooperation.io.settings import mapping
 
@@ -36,8 +38,11 @@ def run(arguments: argparse.Namespace) -> None:
     else:
         print(f"{name}: needs no files, they are made")
         print(f"disk: {free:,} bytes free at {folder}")
-    print(f"GPU: {'; '.join(gpus()) or 'nvidia-smi finds none; the networks run on the CPU'}")
     problems = [found.problem for found in inputs if found.problem]
+    try:
+        say_device()
+    except InputError as error:
+        problems.append(str(error))
     if needed > free:
         problems.append(f"{folder}: {needed:,} bytes are needed and {free:,} are free; make room")
     for problem in problems:

@@ -11,8 +11,10 @@ from cooperation.config.sources import SPLITS
 from cooperation.data.archives import Picture, find_pictures, made_up
 from cooperation.data.store import write_feature_blocks
 from cooperation.data.vgg import extract, trained, untrained
+from cooperation.io.devices import device, say_device
 from cooperation.io.files import InputError
 from cooperation.io.settings import add_flags, from_flags
+from cooperation.io.writing import check_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,9 +41,13 @@ def run(arguments: argparse.Namespace) -> None:
     archives = {split: getattr(arguments, split) for split in reversed(SPLITS) if getattr(arguments, split)}
     if not archives:
         raise InputError("no pictures; give --train, --val or both")
+    device()
     made_with = made_up([path for paths in archives.values() for path in paths])
     pictures = {split: _share(paths, *arguments.shard) for split, paths in archives.items()}
     network, weights = trained(arguments.weights) if arguments.weights else untrained(settings.seed)
+    # Pictures of folders are known only now, none of which may be overwritten.
+    check_file(arguments.out)
+    say_device()
     write_feature_blocks(
         arguments.out,
         {

@@ -66,6 +66,7 @@ def run(arguments: argparse.Namespace) -> None:
     baseline = read_ranks(arguments.baseline) if arguments.baseline else None
     if baseline is not None:
         players.check_baseline(arguments.baseline, baseline, arguments.reading[0])
+    players.announce()
     games = players.games(arguments.seed)
     read = json.dumps(players.inputs | inputs(baseline=arguments.baseline))
     for reading in arguments.reading:

@@ -35,6 +35,7 @@ from cooperation.evaluation.scores import ranker_of
 from cooperation.game import randomness
 from cooperation.game.messages import Rows
 from cooperation.game.text import TextVocabulary
+from cooperation.io.devices import device, say_device
 from cooperation.io.files import InputError
 from cooperation.io.hdf5 import read_attributes
 from cooperation.io.identity import ATTRIBUTE, Identity, content_hash, named
@@ -138,6 +139,10 @@ class TextPlayers:
         adopted = {name: self.vocabulary.adopted(getattr(baseline, name), baseline.vocabulary) for name in MESSAGES}
         return replace(baseline, **adopted)  # type: ignore[arg-type]
 
+    def announce(self) -> None:
+        """Print the device, before anything is played."""
+        say_device(", unless the bots choose another")
+
     def games(self, seed: int, batch: int = 1) -> Games:
         """Games of these bots and dialogs; batch: dialogs played at a time."""
         bots = TextBots(self.calls, self.vocabulary, self.pool)
@@ -154,6 +159,7 @@ def read_loaded(arguments: argparse.Namespace) -> TextPlayers:
     """
     check_seed(arguments.seed, "--seed")
     keep_files(arguments)
+    device()
     with naming("none", "all"):
         calls = Calls(load(arguments.load, options_of(arguments)), arguments.load)
         described = calls.describe()

@@ -67,6 +67,7 @@ def run(arguments: argparse.Namespace) -> None:
         given, wanted = len(arguments.baseline), len(arguments.reading)
         raise InputError(f"--baseline: {given} for {wanted} readings; give one for each, in their order")
     plans = [_plan(arguments, players, conditions, reading) for reading in arguments.reading]
+    players.announce()
     games = players.games(arguments.seed, batch)
     played: dict[Condition, Game] = {}
     for plan in plans:

@@ -24,7 +24,7 @@ from cooperation.evaluation.playing import Games
 from cooperation.evaluation.ranking import Ranker
 from cooperation.evaluation.results import Result, read_result
 from cooperation.game.readings import READINGS
-from cooperation.io.devices import device, name_of
+from cooperation.io.devices import device, name_of, say_device
 from cooperation.io.files import InputError
 from cooperation.io.identity import ATTRIBUTE, Identity, differences
 from cooperation.io.products import use_faster_products
@@ -86,7 +86,8 @@ class Players:
     """Trained bots, dialogs about the candidates, and the candidates' features.
 
     attributes: those that all results have in common (see `Result`), but for what they are made of. inputs: role of a
-    file → its SHA-256; identities: role → what it is made of. made_of: what results are made of, by name.
+    file → its SHA-256; identities: role → what it is made of. made_of: what results are made of, by name;
+    notes: warnings about the images.
     """
 
     checkpoint: Checkpoint
@@ -96,6 +97,7 @@ class Players:
     inputs: dict[str, str]
     identities: dict[str, Identity]
     made_of: dict[str, str]
+    notes: list[str]
 
     def named(self, made_of: Mapping[str, str] = MappingProxyType({}), **attributes: Any) -> dict[str, Any]:
         """The attributes of a result: these beside those of all; made_of: what it alone is made of."""
@@ -122,6 +124,12 @@ class Players:
             check_together("baseline", baseline.identity(place), role, identity)
         check_baseline(baseline, {**self.attributes, "reading": reading}, self.dialogs.image_ids, place)
 
+    def announce(self) -> None:
+        """Print the device, and to standard error warnings about the images, before anything is played."""
+        say_device()
+        for line in self.notes:
+            print(line, file=sys.stderr)
+
     def games(self, seed: int, batch: int = 1) -> Games:
         """Games of these bots and dialogs; batch: dialogs played at a time."""
         basis = self.checkpoint.questioner.guess_basis().cpu().numpy()
@@ -131,7 +139,7 @@ class Players:
 
 
 def read_players(arguments: argparse.Namespace) -> Players:
-    """Read the files; print warnings about the images to standard error.
+    """Read the files.
 
     Raises `InputError` for a file that can't be used, and for images of the training unless these are allowed.
     """
@@ -151,8 +159,7 @@ def read_players(arguments: argparse.Namespace) -> Players:
     overlap = trained_on(checkpoint.image_ids, dialogs)
     if not arguments.allow_trained_on:
         refuse_trained_on(overlap)
-    for line in notes_on_images(features.attributes, len(overlap)):
-        print(f"{arguments.features}: {line}", file=sys.stderr)
+    notes = [f"{arguments.features}: {line}" for line in notes_on_images(features.attributes, len(overlap))]
     read = inputs(checkpoint=arguments.checkpoint, dialogs=arguments.dialogs, features=arguments.features)
     attributes = {
         "dataset": arguments.dataset,
@@ -170,7 +177,7 @@ def read_players(arguments: argparse.Namespace) -> Players:
         "features": json.dumps({key: str(value) for key, value in features.attributes.items()}),
         **others,
     }
-    return Players(checkpoint, dialogs, features, attributes, read, identities, _made_of(identities, others))
+    return Players(checkpoint, dialogs, features, attributes, read, identities, _made_of(identities, others), notes)
 
 
 def _check_settings(arguments: argparse.Namespace, checkpoint: Checkpoint) -> None:

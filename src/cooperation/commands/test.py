@@ -92,6 +92,7 @@ def run(arguments: argparse.Namespace) -> None:
     keep = index_may_be_kept(lambda: RewoundCalls(made(arguments).bots, arguments.bots), sample)
     if not keep:
         print(f"{arguments.bots}: needs more of `prepare` than it returns, so it is called each time", file=sys.stderr)
+    players.announce()
     trials = _play(arguments, players, sampling, keep)
     if len(trials) > 1 and len({trial.baseline for trial in trials}) == 1:
         print(f"{arguments.bots}: draws nothing, all samples are the same; leave --samples out", file=sys.stderr)

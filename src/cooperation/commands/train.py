@@ -17,7 +17,7 @@ from cooperation.data.agreements import check_together
 from cooperation.data.identities import identity_of_dialogs, identity_of_features
 from cooperation.data.store import read_dialogs, read_features, read_vocabulary
 from cooperation.game.facts import FORMATS
-from cooperation.io.devices import device, keep_freed_memory, name_of
+from cooperation.io.devices import device, keep_freed_memory, name_of, say_device
 from cooperation.io.products import use_faster_products
 from cooperation.io.provenance import code, inputs, software
 from cooperation.io.settings import add_flags, from_flags
@@ -43,18 +43,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     keep_freed_memory()
     sizes, training = from_flags(Sizes, arguments), from_flags(Training, arguments)
+    where = device()
     of_dialogs, of_features = identity_of_dialogs(arguments.dialogs), identity_of_features(arguments.features)
     check_together("dialogs", of_dialogs, "features", of_features)
     vocabulary = read_vocabulary(arguments.dialogs)
     dialogs = read_dialogs(arguments.dialogs, "train")
     images = read_features(arguments.features, "train", dialogs.image_ids, arguments.dialogs).vectors
-    data = training_data(dialogs, images, vocabulary, FORMATS[TRAINING_FORMAT[training.regime]](vocabulary), device())
-
+    data = training_data(dialogs, images, vocabulary, FORMATS[TRAINING_FORMAT[training.regime]](vocabulary), where)
     use_faster_products(layers(vocabulary.size, sizes))
+    say_device()
+
     questioner, answerer = build_untrained(vocabulary.size, images.shape[1], sizes, training)
     made_of = inputs(dialogs=arguments.dialogs, features=arguments.features)
     fingerprint = f"{sizes}, {made_of}, {code('train')}"
-    trainer = Trainer(questioner.to(device()), answerer.to(device()), training, fingerprint)
+    trainer = Trainer(questioner.to(where), answerer.to(where), training, fingerprint)
     # Beside the checkpoint, and no declared output, since Snakemake deletes those of a job that failed.
     progress = arguments.out.with_suffix(".progress.safetensors")
     if progress.exists():
@@ -66,7 +68,7 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"epoch {epoch.number}: {losses}", file=sys.stderr)
     provenance = {
         **software(),
-        "device": name_of(device()),
+        "device": name_of(where),
         "inputs": made_of,
         "epochs": [asdict(epoch) for epoch in trainer.history],
     }

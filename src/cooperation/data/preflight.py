@@ -4,7 +4,6 @@ It takes seconds and comes before hours of work.
 """
 
 import shutil
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -142,13 +141,3 @@ def _feature_bytes(found: FileState, data: Dataset) -> int:
     if found.role not in PICTURE_ROLES:
         return 0
     return (found.pictures or found.size // MEAN_PICTURE) * FEATURE_BYTES
-
-
-def gpus() -> list[str]:
-    """Names and memory of the GPUs that NVIDIA's driver finds."""
-    command = ["nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=20)
-    except (OSError, subprocess.SubprocessError):
-        return []
-    return [line.strip() for line in done.stdout.splitlines() if line.strip()]
