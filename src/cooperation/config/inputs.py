@@ -76,7 +76,8 @@ class Inputs:
 
     def flags(self, files: Mapping[str, tuple[str, ...]], raw: str) -> list[str]:
         """Words of a command line: a flag for each role or split, and the paths of its files."""
-        return [word for role, given in files.items() for word in (flag(role), *(self.path(one, raw) for one in given))]
+        named = {role: given for role, given in files.items() if given}
+        return [word for role, given in named.items() for word in (flag(role), *(self.path(one, raw) for one in given))]
 
 
 def absent(path: str | Path, key: str) -> str:
@@ -148,9 +149,12 @@ def _files(
     for section in ("dialogs", "pictures"):
         for role in mapping(given.get(section, {}), f"{place}.{section}"):
             known(role, _roles_in(section, source), f"{place}.{section}")
-    found = {}
+    found: dict[str, tuple[str, ...]] = {}
     for role, (section, name) in source.roles.items():
         files = given.get(section, {}).get(name, source.makes.get(role))
+        if files is None and role in source.optional:
+            found[role] = ()
+            continue
         if files is None:
             raise InputError(_missing(section, name, source, place, names))
         at = f"{place}.{section}.{name}"
@@ -167,7 +171,8 @@ def _roles_in(section: str, source: Source) -> list[str]:
 
 
 def _missing(section: str, name: str, source: Source, place: str, names: tuple[str, ...]) -> str:
-    spelling = flow(dict.fromkeys(_roles_in(section, source), "FILE"))
+    needed = [one for role, (at, one) in source.roles.items() if at == section and role not in source.optional]
+    spelling = flow(dict.fromkeys(needed, "FILE"))
     choices = f" or one of {', '.join(names)}" if names else ""
     return f"{place}.{section}: {name!r} is missing; write `{section}: {spelling}`, where a FILE is a path{choices}"
 
