@@ -6,11 +6,13 @@ import re
 import h5py
 import numpy as np
 import pytest
+import yaml
 from genuine_files import annotations, bare, coco, genuine, ids_of, visdial_one, zipped
 from in_process import run
-from project import Project
-from small_files import document, write_json, write_zip
+from project import ROOT, Project
+from small_files import document, jpeg, picture, write_json, write_zip
 
+from cooperation.config.experiment import read
 from cooperation.config.sources import SPLITS
 from cooperation.data.archives import listed_ids
 from cooperation.data.readers.visdial import dialog_ids, read_visdial
@@ -137,43 +139,90 @@ def test_ids_are_found_wherever_a_piece_ends(tmp_path, monkeypatch, size):
     assert dialog_ids(write_zip(tmp_path / "v.zip", {"v.json": path.read_text()})) == images
 
 
-@genuine
-def test_from_the_file_to_ranks_and_the_page(tmp_path):
-    """The whole chain on genuine dialogs and small pictures."""
-    content = visdial_one(without=OPTIONAL)
-    ids = ids_of(content)
-    source = tmp_path / "have"
-    source.mkdir()
-    coco(source, ids[:120], "train"), coco(source, ids[120:], "val")
-    bare(source, "visdial_1.0_train", content)
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """The whole chain on genuine dialogs and small pictures: VisDial 1.0, and its own validation file."""
+    have = tmp_path_factory.mktemp("have")
+    whole = ids_of(visdial_one())
+    # The last 25 are the validation file's.
+    coco(have, whole[:100], "train"), coco(have, whole[100:140], "val")
+    bare(have, "visdial_1.0_train", visdial_one(keep=slice(140), without=OPTIONAL))
+    zipped(have, "visdial_1.0_val", visdial_one("val2018", slice(140, None), OPTIONAL))
+    write_zip(
+        have / "VisualDialog_val2018.zip",
+        {f"VisualDialog_val2018_{image:012d}.jpg": jpeg(picture(image, 32, 32)) for image in whole[140:]},
+    )
+    write_json(have / "captions_train2014.json", annotations(whole[:100], "train"))
+    one = {
+        "source": "visdial_one",
+        "dialogs": {"dialogs": str(have / "visdial_1.0_train.json")},
+        "pictures": {split: str(have / f"{split}2014.zip") for split in SPLITS},
+        "extraction": {"preprocessing": "small"},
+        "text": {"threshold": 2},
+        "jobs": "model",
+        "sizes": {"embedding": 8, "hidden": 12, "layers": 1},
+        "training": {"dialog": {"epochs": 1, "batch": 32}},
+    }
+    val = one | {
+        "bots": "visdial_1.0",
+        "dialogs": one["dialogs"] | {"val": str(have / "visdial_1.0_val.zip")},
+        "pictures": {
+            "train": str(have / "captions_train2014.json"),
+            "val": [str(have / "VisualDialog_val2018.zip"), str(have / "val2014.zip")],
+        },
+        "playing": {"among": "pictures"},
+    }
     config = {
         "dataset": "visdial_1.0",
         "seeds": [1],
         "readings": ["written"],
         "models": {"dialog": {"regime": "dialog"}},
         "conditions": {"dialog": {"none": {}, "human": {"script": "dialog"}}},
-        "datasets": {
-            "visdial_1.0": {
-                "source": "visdial_one",
-                "dialogs": {"dialogs": str(source / "visdial_1.0_train.json")},
-                "pictures": {split: str(source / f"{split}2014.zip") for split in SPLITS},
-                "extraction": {"preprocessing": "small"},
-                "text": {"threshold": 2},
-                "jobs": "model",
-                "sizes": {"embedding": 8, "hidden": 12, "layers": 1},
-                "training": {"dialog": {"epochs": 1, "batch": 32}},
-            }
-        },
+        "datasets": {"visdial_1.0": one, "visdial_1.0_val": val},
     }
-    (tmp_path / "project").mkdir()
-    project = Project(tmp_path / "project", config)
-    done = project.snakemake()
+    made = Project(tmp_path_factory.mktemp("project"), config)
+    done = made.snakemake()
     assert done.returncode == 0, done.stdout[-5000:]
-    found = read_result(project.folder / "results/visdial_1.0/dialog-seed1/written/human.h5")
-    assert found.ranks.shape == (45, 11)
-    assert found.image_ids.tolist() == ids[120:]
+    return made
+
+
+def human(project, dataset):
+    return read_result(project.folder / f"results/{dataset}/dialog-seed1/written/human.h5")
+
+
+@genuine
+def test_from_the_file_to_ranks_and_the_page(project):
+    found = human(project, "visdial_1.0")
+    assert found.ranks.shape == (40, 11)
+    assert found.image_ids.tolist() == ids_of(visdial_one())[100:140]
     page = (project.folder / "reports/visdial_1.0/index.html").read_text()
     assert "VisDial 1.0’s text, v0.9’s split" in page
-    assert re.search(
-        r"Dialogs read +\| +120 \| +45", (project.folder / "reports/visdial_1.0/statistics.md").read_text()
-    )
+    text = (project.folder / "reports/visdial_1.0/statistics.md").read_text()
+    assert re.search(r"Dialogs read +\| +100 \| +40", text)
+
+
+@genuine
+def test_the_same_bots_play_the_validation_file_among_all_pictures(project):
+    done = project.snakemake("--config", "dataset=visdial_1.0_val")
+    assert done.returncode == 0, done.stdout[-5000:]
+    # Nothing is trained again, and none of the training's pictures is looked at.
+    assert not (project.folder / "checkpoints/visdial_1.0_val").exists()
+    with h5py.File(project.folder / "data/visdial_1.0_val/features.h5") as file:
+        assert "images_train" not in file
+    found = human(project, "visdial_1.0_val")
+    assert found.image_ids.tolist() == ids_of(visdial_one())[140:]
+    assert found.attributes["candidates"] == 25 + 40
+    assert found.ranks.max() > 25
+    assert "not expected to match" in (project.folder / "reports/visdial_1.0_val/index.html").read_text()
+
+
+def test_bots_of_another_data_set_are_trained_as_there():
+    shipped = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    val = shipped["datasets"]["visdial_1.0_val"]
+    for change, said in (
+        ({"bots": "visdial_2"}, "datasets.visdial_1.0_val.bots: unknown 'visdial_2'"),
+        ({"sizes": {"hidden": 9}}, "datasets.visdial_1.0_val.sizes: is not that of visdial_1.0, whose bots play here"),
+        ({"features": {"normalisation": "standardise"}}, "standardise needs train images"),
+    ):
+        with pytest.raises(InputError, match=said):
+            read(shipped | {"datasets": shipped["datasets"] | {"visdial_1.0_val": val | change}})

@@ -140,6 +140,8 @@ def read_loaded(arguments: argparse.Namespace) -> TextPlayers:
     trained on, unless these are allowed.
     """
     check_seed(arguments.seed, "--seed")
+    if arguments.among != "dialogs":
+        raise InputError("--among: bots of your own guess among the pictures of the dialogs; leave it out")
     with naming("none", "all"):
         calls = Calls(load(arguments.load, options_of(arguments)), arguments.load)
         described = calls.describe()

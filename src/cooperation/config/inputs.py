@@ -23,11 +23,13 @@ class Inputs:
     A file is a bare name, which is that of a raw file in data/DATASET/raw/, or a path of the user's (with a slash).
     Raw files are made by the source's command or downloaded.
 
-    source: what the reader declares; files: role → files; weights: file of VGG-16's trained weights, "" where it is
-    untrained; downloads: name → where a raw file comes from; copies: name → path of the user's own copy of a download.
+    source: what the reader declares; splits: those whose features are made; files: role → files; weights: file of
+    VGG-16's trained weights, "" where it is untrained; downloads: name → where a raw file comes from; copies: name →
+    path of the user's own copy of a download.
     """
 
     source: Source
+    splits: tuple[str, ...]
     files: Mapping[str, tuple[str, ...]]
     weights: str
     downloads: Mapping[str, Download]
@@ -51,7 +53,7 @@ class Inputs:
     @property
     def of_extraction(self) -> dict[str, tuple[str, ...]]:
         """Split → archives and folders that `cooperation extract` reads; nothing where features are given."""
-        return {} if self.source.features else {split: self.files[picture_role(split)] for split in SPLITS}
+        return {} if self.source.features else {split: self.files[picture_role(split)] for split in self.splits}
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -114,6 +116,8 @@ def read_inputs(given: Mapping[str, Any], source: Source, place: str) -> Inputs:
     names = (*source.makes.values(), *downloads)
     inputs = Inputs(
         source,
+        # Where another data set's bots play, there is nothing to train on.
+        splits=("val",) if given.get("bots") else SPLITS,
         files=_files(given, source, place, names),
         weights=_weights(given, place, names),
         downloads=downloads,
