@@ -14,7 +14,7 @@ from test_vgg import Tiny
 
 from cooperation.cli import main
 from cooperation.config.experiment import read
-from cooperation.data import archives, vgg
+from cooperation.data import vgg, volumes
 from cooperation.io.settings import flags
 
 CONFIG = copy.deepcopy(REDUCED)
@@ -51,7 +51,7 @@ class Said:
 def run(*words):
     """Run `cooperation WORDS` in this folder."""
     # An archive stays open, but not that of another run.
-    archives._open_archive.cache_clear()
+    volumes._open_archive.cache_clear()
     before, out, error, code = sys.argv, io.StringIO(), io.StringIO(), 0
     sys.argv = ["cooperation", *map(str, words)]
     try:

@@ -97,7 +97,7 @@ def test_an_encrypted_archive_is_named(tmp_path):
     raw[6] |= 1
     raw[raw.index(b"PK\x01\x02") + 8] |= 1
     (tmp_path / "v.zip").write_bytes(raw)
-    with pytest.raises(InputError, match=r"v\.zip: damaged or cut short .*encrypted"):
+    with pytest.raises(InputError, match=r"v\.zip, v\.json: .*encrypted"):
         read_json_text(tmp_path / "v.zip")
 
 

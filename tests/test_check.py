@@ -110,7 +110,7 @@ def test_each_missing_thing_is_one_line(here, monkeypatch, capsys):
     assert code == 2
     assert [each.removeprefix("cooperation check: ").split("; ")[0] for each in wrong] == [
         "data/real/raw/visdial_0.9_train.zip: its sha256 is ffffffff, published is 01234567",
-        "data/real/raw/visdial_0.9_val.zip: damaged or cut short (File is not a zip file)",
+        "data/real/raw/visdial_0.9_val.zip: damaged or cut short (no dialogs of VisDial's)",
         "data/real/raw/train2014.zip: 10 bytes instead of 11",
         "nowhere.pth: no such file",
     ]

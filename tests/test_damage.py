@@ -36,7 +36,7 @@ from cooperation.bots.training import Trainer
 from cooperation.commands.settings import read_settings
 from cooperation.config.interventions import read_interventions
 from cooperation.config.training import Sizes, Training
-from cooperation.data import archives, vgg
+from cooperation.data import vgg, volumes
 from cooperation.data.archives import picture_names, read_member
 from cooperation.data.pictures import decode
 from cooperation.data.readers.authors import read_data, read_params
@@ -199,7 +199,7 @@ def visdial(path):
 
 def pictures(path):
     # An archive stays open, but not the one of the last case.
-    archives._open_archive.cache_clear()
+    volumes._open_archive.cache_clear()
     names = picture_names(path)
     rows_of(IDS, np.array(list(names)), path)
     return {image: np.asarray(decode(read_member(path, names[image]), f"{path}")) for image in IDS.tolist()}
@@ -346,7 +346,7 @@ def test_what_the_machine_refuses_is_no_damage(good, monkeypatch, error, said):
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("cooperation.data.archives.ZipFile", fail)
+    monkeypatch.setattr("cooperation.data.volumes.ZipFile", fail)
     monkeypatch.setattr("cooperation.io.hdf5.h5py.File", fail)
     monkeypatch.setattr("cooperation.reports.paper.pd.read_csv", fail)
     monkeypatch.setattr("cooperation.bots.checkpoint.load", fail)
@@ -451,7 +451,7 @@ def test_commands_say_in_one_line_what_is_cut_short(good, tmp_path, monkeypatch,
     shutil.copytree(good, tmp_path, dirs_exist_ok=True)
     raw = (tmp_path / name).read_bytes()
     (tmp_path / name).write_bytes(raw[: int(len(raw) * share)])
-    archives._open_archive.cache_clear()
+    volumes._open_archive.cache_clear()
     before = set(tmp_path.rglob("*"))
     monkeypatch.chdir(tmp_path)
     code = code_of(monkeypatch, *words.replace("{", "").replace("}", "").split())

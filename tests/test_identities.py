@@ -347,6 +347,8 @@ UNTRIED = {
     ("check", "--folder"): LOOKS,
     ("genuine", "--dialogs"): "nothing else is read",
     ("test", "--cache"): "what is known is found by the content of what it was of",
+    ("compare", ""): "tests of other dialogs, candidates or seeds are refused (test_card.py)",
+    ("test", "--beside"): "as by compare",
     ("download", "--have"): "its hash is compared, where one is known (test_download.py)",
     ("extract", "--weights"): "features say which weights they are of, and are compared from there on",
     ("controls", "--expected"): "what is expected is what stands there",

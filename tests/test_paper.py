@@ -82,7 +82,9 @@ def test_note_only_where_numbers_cannot_match():
     for name in ("visdial_0.9", "visdial_authors"):
         assert dataset_note(name) == ""
         assert family(name) == "visdial"
-    assert family("visdial_1.0") == "visdial_1.0"
+    assert family("visdial_1.0") == "visdial"
+    assert "VisDial 1.0’s text, v0.9’s split" in dataset_note("visdial_1.0")
+    assert family("visdial_1.0_val") == "visdial_1.0_val"
     assert "not expected to match" in dataset_note("miniature")
     assert "means nothing" in dataset_note("genuine")
     assert "control-nothing" in dataset_note("control-nothing")

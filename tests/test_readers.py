@@ -1,5 +1,6 @@
 """Sources of data sets: a new one is one new file; several files and archives make a split."""
 
+import json
 import os
 import re
 import shutil
@@ -24,7 +25,7 @@ from cooperation.io.files import InputError
 
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
 
-# The documentation's example: dialogs of one JSON file belong to the split whose archives have their picture.
+# The documentation's example: dialogs of one JSON object a line belong to the split whose archives have their picture.
 NEW_READER = re.search(r"```python\n(.*?)```", (ROOT / "docs/data.md").read_text(encoding="utf-8"), re.DOTALL)[1]
 
 
@@ -36,20 +37,28 @@ def tree(folder):
     }
 
 
+def write_rows(folder, images):
+    rows = [
+        {"image_path": f"coco/COCO_train2014_{image:012d}.jpg", "caption": "a man", "dialog": [["is it", "yes"]] * 10}
+        for image in images
+    ]
+    (folder / "train.json").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
 @pytest.fixture
 def extended(tmp_path):
     """A copy of the package with one more file, and an entry in a config.yaml."""
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     before = tree(tmp_path / "src")
-    (tmp_path / "src/cooperation/data/readers/visdial_one.py").write_text(NEW_READER)
+    (tmp_path / "src/cooperation/data/readers/rows.py").write_text(NEW_READER)
     after = tree(tmp_path / "src")
     assert len(after) == len(before) + 1
     assert all(after[name] == content for name, content in before.items())
-    write_json(tmp_path / "train.json", document("train", (7, 30, 9, 4)))
+    write_rows(tmp_path, (7, 30, 9, 4))
     album(tmp_path / "train2014.zip", {image: jpeg(picture(image)) for image in (4, 7)})
     album(tmp_path / "val2014.zip", {image: jpeg(picture(image)) for image in (9, 30, 31)}, "val")
     entry = {
-        "source": "visdial_one",
+        "source": "rows",
         "dialogs": {"dialogs": "./train.json"},
         "pictures": {"train": "./train2014.zip", "val": ["./val2014.zip"]},
         "text": {"threshold": 1},
@@ -70,7 +79,7 @@ PICTURES = ("--train-pictures", "train2014.zip", "--val-pictures", "val2014.zip"
 
 
 def test_a_new_source_is_one_new_file_and_an_entry(extended):
-    done = run_in(extended, "encode", "visdial_one", "--dialogs", "train.json", *PICTURES, "--out", "d.h5")
+    done = run_in(extended, "encode", "rows", "--dialogs", "train.json", *PICTURES, "--out", "d.h5")
     assert (done.returncode, done.stderr) == (0, "")
     assert "train: 2 dialogs read" in done.stdout
     assert read_dialogs(extended / "d.h5", "train").image_ids.tolist() == [7, 4]
@@ -90,7 +99,7 @@ def test_a_new_source_is_checked_as_all_others(extended):
         ({}, ""),
         ({"dialogs": {}}, "datasets.one.dialogs: 'dialogs' is missing; write `dialogs: {dialogs: FILE}`"),
         ({"pictures": {"train": "./a"}}, "datasets.one.pictures: 'val' is missing"),
-        ({"source": "visdial_two"}, "choose from authors, genuine, miniature, visdial, visdial_one"),
+        ({"source": "visdial_two"}, "choose from authors, genuine, miniature, rows, visdial, visdial_one"),
     ):
         changed = {**config, "datasets": {**config["datasets"], "one": {**config["datasets"]["one"], **change}}}
         done = subprocess.run(
@@ -101,8 +110,8 @@ def test_a_new_source_is_checked_as_all_others(extended):
 
 
 def test_a_dialog_without_picture_is_named(extended):
-    write_json(extended / "train.json", document("train", (7, 30, 5)))
-    done = run_in(extended, "encode", "visdial_one", "--dialogs", "train.json", *PICTURES, "--out", "d.h5")
+    write_rows(extended, (7, 30, 5))
+    done = run_in(extended, "encode", "rows", "--dialogs", "train.json", *PICTURES, "--out", "d.h5")
     assert done.returncode == 2
     assert "train.json: image 5 is in no archive of pictures (1 images missing); give the archives" in done.stderr
     assert not (extended / "d.h5").exists()
@@ -118,7 +127,7 @@ def test_a_dialog_without_picture_is_named(extended):
 def test_pictures_that_do_not_divide_the_dialogs(extended, train, val, said):
     album(extended / "train2014.zip", dict.fromkeys(train, b""))
     album(extended / "val2014.zip", dict.fromkeys(val, b""), "val")
-    done = run_in(extended, "encode", "visdial_one", "--dialogs", "train.json", *PICTURES, "--out", "d.h5")
+    done = run_in(extended, "encode", "rows", "--dialogs", "train.json", *PICTURES, "--out", "d.h5")
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert said in done.stderr
@@ -128,7 +137,7 @@ def test_pictures_that_do_not_divide_the_dialogs(extended, train, val, said):
 
 
 def test_the_sources_are_the_files():
-    assert source_names() == ("authors", "genuine", "miniature", "visdial")
+    assert source_names() == ("authors", "genuine", "miniature", "visdial", "visdial_one")
 
 
 @pytest.mark.parametrize("source", source_names())

@@ -31,7 +31,7 @@ rule train:
 # One condition under one reading.
 rule play:
     input:
-        checkpoint=rules.train.output,
+        checkpoint=checkpoint,
         dialogs="data/{dataset}/dialogs.h5",
         features="data/{dataset}/features.h5",
         baseline=baseline,
@@ -85,7 +85,7 @@ for prefix, datasets in {"play": [DATASET], "play_worlds": WORLDS}.items():
             name:
                 f"{prefix}_{model}"
             input:
-                checkpoint=f"checkpoints/{{dataset}}/{model}-seed{{seed}}.safetensors",
+                checkpoint=partial(checkpoint, model=model),
                 dialogs="data/{dataset}/dialogs.h5",
                 features="data/{dataset}/features.h5",
                 code=sources("play", discovered=kinds_of(conditions.values())),
@@ -189,17 +189,17 @@ for model, own in experiment.loaded.items():
 # chooses a dialog by its ranks in one reading, so that all readings play the same.
 for model in dict.fromkeys(game.model for game in experiment.manual_games()):
     figures = [game for game in experiment.manual_games() if game.model == model]
-    bots = f"{DATASET}/{model}-seed{{seed}}"
+    bots = f"{model}-seed{{seed}}"
 
     rule:
         name:
             f"intervene_{model}"
         input:
             manual=sorted({game.file for game in figures}),
-            checkpoint=f"checkpoints/{bots}.safetensors",
+            checkpoint=f"checkpoints/{experiment.bots_of(DATASET)}/{bots}.safetensors",
             dialogs=f"data/{DATASET}/dialogs.h5",
             features=f"data/{DATASET}/features.h5",
-            baseline=f"results/{bots}/{experiment.readings[0]}/none.h5",
+            baseline=f"results/{DATASET}/{bots}/{experiment.readings[0]}/none.h5",
             code=sources("intervene", discovered=[]),
         output:
             [

@@ -3,6 +3,7 @@ import os
 import re
 import shlex
 import sys
+from functools import partial
 from pathlib import Path
 
 sys.path[:0] = [str(Path(workflow.basedir) / name) for name in ("src", "workflow")]
@@ -108,9 +109,8 @@ def either(names):
 
 def only(which):
     """A pattern for the data sets, of those that are used here, for which `which` holds."""
-    return either(
-        name for name in (DATASET, *WORLDS) if which(experiment.datasets[name])
-    )
+    used = dict.fromkeys([DATASET, experiment.bots_of(DATASET), *WORLDS])
+    return either(name for name in used if which(experiment.datasets[name]))
 
 
 wildcard_constraints:
@@ -209,6 +209,18 @@ def extracted(wildcards):
     return data_of(wildcards).inputs.features or expand(
         shares, shard=range(1, shards + 1), shards=shards
     )
+
+
+def checkpoint(wildcards, model=None):
+    """The bots that play on a data set: trained on it, or on another."""
+    model, dataset = model or wildcards.model, experiment.bots_of(wildcards.dataset)
+    return f"checkpoints/{dataset}/{model}-seed{wildcards.seed}.safetensors"
+
+
+def splits(wildcards):
+    """The splits whose features are made, as a flag; nothing where it is both."""
+    found = data_of(wildcards).inputs.splits
+    return "" if len(found) == 2 else f" --splits {found[0]}"
 
 
 def trained(wildcards):

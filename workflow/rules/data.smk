@@ -127,8 +127,9 @@ rule normalise:
         "../envs/torch.yaml"
     params:
         settings=step("features"),
+        splits=splits,
     shell:
         "cooperation normalise {input.features:q}"
-        " {params.settings}"
+        " {params.settings}{params.splits}"
         " --out {output}"
         " > {log} 2>&1"

@@ -23,8 +23,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         source = declared(name)
         chosen = sources.add_parser(name, description=f"Read files of the source {name}.")
         for role, text in source.files.items():
+            needed = role not in source.optional
             chosen.add_argument(
-                flag(role), type=Path, nargs="+", required=True, metavar="FILE", help=text.replace("%", "%%")
+                flag(role),
+                type=Path,
+                nargs="+",
+                required=needed,
+                default=[],
+                metavar="FILE",
+                help=text.replace("%", "%%"),
             )
         add_out_file(chosen, "HDF5 file of dialogs to write")
         if source.text:

@@ -26,6 +26,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "folder of the results READING/NAME.h5, named after the files: row 0 without, row 1 with the intervention"
     add_out_folder(parser, text, required=False)
     parser.add_argument(
+        "--among",
+        choices=("dialogs", "pictures"),
+        help="what a guess is ranked among: see `cooperation play --help` (default: the settings', else dialogs)",
+    )
+    parser.add_argument(
         "--candidates",
         type=int,
         help=f"the first so many validation images are ranked (default: the settings', else {Playing().candidates})",
@@ -55,6 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
         _take_settings(arguments)
     if arguments.candidates is None:
         arguments.candidates = Playing().candidates
+    arguments.among = arguments.among or Playing().among
     # It checks what it is made of.
     Playing(candidates=arguments.candidates)
     manuals = _manuals(arguments)
@@ -99,6 +105,7 @@ def _take_settings(arguments: argparse.Namespace) -> None:
     arguments.manual = [*arguments.manual, *map(Path, dict.fromkeys(files))]
     if arguments.candidates is None:
         arguments.candidates = experiment.data.playing.candidates
+    arguments.among = arguments.among or experiment.data.playing.among
 
 
 def _names(arguments: argparse.Namespace, places: list[str]) -> dict[str, str]:

@@ -159,6 +159,8 @@ def read_loaded(arguments: argparse.Namespace) -> TextPlayers:
     """
     check_seed(arguments.seed, "--seed")
     keep_files(arguments)
+    if arguments.among != "dialogs":
+        raise InputError("--among: bots of your own guess among the pictures of the dialogs; leave it out")
     device()
     with naming("none", "all"):
         calls = Calls(load(arguments.load, options_of(arguments)), arguments.load)

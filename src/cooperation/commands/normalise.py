@@ -24,6 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "features", type=Path, nargs="+", metavar="HDF5", help="features of one or both splits, all shards"
     )
     add_out_file(parser, "HDF5 file of features to write")
+    parser.add_argument(
+        "--splits", nargs="+", choices=SPLITS, default=SPLITS, help="splits that must be there (default: both)"
+    )
     add_flags(parser, Normalisation)
 
 
@@ -31,11 +34,13 @@ def run(arguments: argparse.Namespace) -> None:
     # What others wrote is known by the hash of the file alone.
     foreign = [digest(path) for path in _foreign(arguments.features)]
     origin = {"files": json.dumps(foreign)} if foreign else {}
-    parts = {split: _parts(arguments.features, split) for split in SPLITS}
+    parts = {split: _parts(arguments.features, split) for split in arguments.splits}
     settings = from_flags(Normalisation, arguments)
     attributes = agreed([(found.paths[0], found.attributes) for found in parts.values()])
     if settings.normalisation == "l2":
         normalise = l2(settings.length)
+    elif "train" not in parts:
+        raise InputError("--splits: standardising needs the train images; give both, or --normalisation l2")
     else:
         normalise = standardise(_with_progress(parts["train"]), settings.length)
     write_feature_blocks(

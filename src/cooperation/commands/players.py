@@ -9,6 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+import numpy as np
+
 from cooperation.bots.building import layers
 from cooperation.bots.checkpoint import Checkpoint, load_checkpoint
 from cooperation.bots.pair import TrainedBots
@@ -18,7 +20,15 @@ from cooperation.config.experiment import GAME_SEED
 from cooperation.data.agreements import MUST_AGREE, OTHER_DIALOGS, OTHER_FEATURES, check_together
 from cooperation.data.archives import MADE_UP
 from cooperation.data.identities import identity_of_dialogs, identity_of_features, settings_of_dialogs
-from cooperation.data.store import Dialogs, Features, count_dialogs, read_dialogs, read_features
+from cooperation.data.store import (
+    Dialogs,
+    FeatureParts,
+    Features,
+    Ids,
+    count_dialogs,
+    read_dialogs,
+    read_features,
+)
 from cooperation.evaluation.checks import check_baseline, check_width, notes_on_images, refuse_trained_on, trained_on
 from cooperation.evaluation.playing import Games
 from cooperation.evaluation.ranking import Ranker
@@ -83,7 +93,7 @@ def add_game(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Players:
-    """Trained bots, dialogs about the candidates, and the candidates' features.
+    """Trained bots, dialogs, and the candidates' features: those of the dialogs' pictures first, in their order.
 
     attributes: those that all results have in common (see `Result`), but for what they are made of. inputs: role of a
     file → its SHA-256; identities: role → what it is made of. made_of: what results are made of, by name;
@@ -135,7 +145,8 @@ class Players:
         basis = self.checkpoint.questioner.guess_basis().cpu().numpy()
         ranker = Ranker(self.features.vectors, self.checkpoint.device, basis)
         bots, vocabulary = TrainedBots(self.checkpoint), self.checkpoint.vocabulary
-        return Games(bots, vocabulary, self.dialogs, self.features.vectors, ranker, seed, batch)
+        images = self.features.vectors[: len(self.dialogs)]
+        return Games(bots, vocabulary, self.dialogs, images, ranker, seed, batch)
 
 
 def read_players(arguments: argparse.Namespace) -> Players:
@@ -154,7 +165,7 @@ def read_players(arguments: argparse.Namespace) -> Players:
     _check_settings(arguments, checkpoint)
     identities, others = _identities(arguments, checkpoint)
     dialogs = read_dialogs(arguments.dialogs, "val")[: arguments.candidates]
-    features = read_features(arguments.features, "val", dialogs.image_ids, arguments.dialogs)
+    features = read_features(arguments.features, "val", _candidates(arguments, dialogs), arguments.dialogs)
     check_width(features.vectors.shape[1], checkpoint.answerer.features, arguments.features)
     overlap = trained_on(checkpoint.image_ids, dialogs)
     if not arguments.allow_trained_on:
@@ -168,7 +179,8 @@ def read_players(arguments: argparse.Namespace) -> Players:
         "game_seed": arguments.seed,
         "training": json.dumps(dict(checkpoint.training)),
         "sizes": json.dumps(asdict(checkpoint.sizes)),
-        "candidates": len(dialogs),
+        "candidates": len(features.image_ids),
+        "among": arguments.among,
         "val_dialogs": count_dialogs(arguments.dialogs, "val"),
         "device": name_of(checkpoint.device),
         **software(),
@@ -178,6 +190,14 @@ def read_players(arguments: argparse.Namespace) -> Players:
         **others,
     }
     return Players(checkpoint, dialogs, features, attributes, read, identities, _made_of(identities, others), notes)
+
+
+def _candidates(arguments: argparse.Namespace, dialogs: Dialogs) -> Ids:
+    """Ids of the pictures among which guesses are ranked: the dialogs', then others if there are to be others."""
+    if arguments.among == "dialogs":
+        return dialogs.image_ids
+    others = FeatureParts.of([arguments.features], "val").image_ids
+    return np.concatenate([dialogs.image_ids, np.setdiff1d(others, dialogs.image_ids)])
 
 
 def _check_settings(arguments: argparse.Namespace, checkpoint: Checkpoint) -> None:

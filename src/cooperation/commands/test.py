@@ -63,6 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="INT",
         help="dialogs that are played together (default: %(default)s)",
     )
+    # Bots of a builder's own guess among the pictures of the dialogs.
+    parser.set_defaults(among=Playing().among)
     add_samples(parser)
     parser.add_argument(
         "--cache", type=Path, metavar="DIR", help="folder of what your functions returned before (default: in --out)"

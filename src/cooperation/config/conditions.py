@@ -249,6 +249,11 @@ class Playing:
 
     candidates: int = setting(40000, "the first so many validation images are guessed, among themselves")
     batch: int = setting(1024, "dialogs played at a time")
+    among: str = setting(
+        "dialogs",
+        "a guess is ranked among the pictures of the dialogs, or all pictures of the val split",
+        ("dialogs", "pictures"),
+    )
 
     def __post_init__(self) -> None:
         at_least(self, candidates=1, batch=1)

@@ -16,7 +16,7 @@ from cooperation.config.training import REGIMES, Sizes, Training
 from cooperation.io.files import InputError
 from cooperation.io.settings import checked, known, mapping, names_in
 
-DATASET_KEYS = ("source", "dialogs", "files", "threads", "jobs", "sizes", "training", "playing", "manual")
+DATASET_KEYS = ("source", "bots", "dialogs", "files", "threads", "jobs", "sizes", "training", "playing", "manual")
 # What a job plays: one condition under one reading, or all of a model, where starting a process costs more than a game.
 JOBS = ("condition", "model")
 # Figures that are drawn of something else.
@@ -27,7 +27,8 @@ OTHER_FIGURES = ("1a", "1b", "why")
 class Dataset:
     """One data set and the models for it.
 
-    source: name of its reader; inputs: the files that it is made of; shards: jobs that share all pictures; threads: of
+    source: name of its reader; bots: the data set whose bots play here, "" where it trains bots of its own; inputs: the
+    files that it is made of; shards: jobs that share all pictures; threads: of
     a job that extracts, trains or plays; jobs: what a job plays, one of `JOBS`; steps: settings of the steps that make
     the data set (`raw` makes or downloads raw files, `text` encodes, `extraction`, `features` normalises); training:
     regime → how models of it are trained; manual: name of a figure (2 to 5, or another) → model that plays it, and file
@@ -35,6 +36,7 @@ class Dataset:
     """
 
     source: str
+    bots: str
     inputs: Inputs
     shards: int
     threads: int
@@ -64,6 +66,7 @@ def read_one(given: Any, place: str) -> Dataset:
     known(given.get("jobs", JOBS[0]), JOBS, f"{place}.jobs")
     return Dataset(
         source=given["source"],
+        bots=_name(given, "bots", place),
         inputs=read_inputs(given, source, place),
         shards=_count(given, "shards", place),
         threads=_count(given, "threads", place),
@@ -111,6 +114,13 @@ def _manual(given: Any, place: str) -> Mapping[str, tuple[str, str]]:
             found[name[1]] = (str(model), path)
     check_apart(found, place)
     return found
+
+
+def _name(given: Mapping[str, Any], key: str, place: str) -> str:
+    value = given.get(key, "")
+    if not isinstance(value, str):
+        raise InputError(f"{place}.{key}: {value!r} is no name of a data set")
+    return value
 
 
 def _count(given: Mapping[str, Any], key: str, place: str) -> int:

@@ -98,6 +98,10 @@ class Experiment:
             raise InputError(f"models.{model}: is loaded from {chosen.load}, not trained here; give --load")
         return replace(chosen.training(self.datasets[dataset].training, f"datasets.{dataset}.training"), seed=seed)
 
+    def bots_of(self, dataset: str) -> str:
+        """The data set whose trainings give a data set's bots: another's, or its own."""
+        return self.datasets[dataset].bots or dataset
+
     @property
     def loaded(self) -> Mapping[str, LoadedModel]:
         """The models that are not trained here, by name."""
@@ -169,6 +173,7 @@ def read(config: Mapping[str, Any]) -> Experiment:
         check_name(name, "datasets", "data set")
     check_apart(found, "datasets")
     known(config["dataset"], found, "dataset")
+    _check_bots(found)
     readings = names_in(config["readings"], str, "readings", "[written]")
     for reading in readings:
         known(reading, READINGS, "readings")
@@ -240,6 +245,21 @@ def _check_variants(experiment: Experiment, dataset: str) -> None:
         other = seen.setdefault(experiment.training(dataset, model, experiment.seeds[0]), model)
         if other != model:
             raise InputError(f"models.{model}: trained as {other!r} is on {dataset}; let it differ, or leave it out")
+
+
+def _check_bots(datasets: Mapping[str, Dataset]) -> None:
+    """Raise `InputError` where a data set's bots are of none, or are trained otherwise there than is said here."""
+    for name, data in datasets.items():
+        if not data.bots:
+            continue
+        place = f"datasets.{name}"
+        known(data.bots, [other for other, one in datasets.items() if not one.bots], f"{place}.bots")
+        own = datasets[data.bots]
+        for key in ("training", "sizes"):
+            if getattr(data, key) != getattr(own, key):
+                raise InputError(f"{place}.{key}: is not that of {data.bots}, whose bots play here; leave it the same")
+        if getattr(data.steps["features"], "normalisation", "") == "standardise":
+            raise InputError(f"{place}.features: standardise needs train images, and {data.bots} has them; take l2")
 
 
 def _refuse_old_keys(config: Mapping[str, Any]) -> None:

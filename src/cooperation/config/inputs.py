@@ -23,11 +23,13 @@ class Inputs:
     A file is a bare name, which is that of a raw file in data/DATASET/raw/, or a path of the user's (with a slash).
     Raw files are made by the source's command or downloaded.
 
-    source: what the reader declares; files: role → files; weights: file of VGG-16's trained weights, "" where it is
-    untrained; downloads: name → where a raw file comes from; copies: name → path of the user's own copy of a download.
+    source: what the reader declares; splits: those whose features are made; files: role → files; weights: file of
+    VGG-16's trained weights, "" where it is untrained; downloads: name → where a raw file comes from; copies: name →
+    path of the user's own copy of a download.
     """
 
     source: Source
+    splits: tuple[str, ...]
     files: Mapping[str, tuple[str, ...]]
     weights: str
     downloads: Mapping[str, Download]
@@ -51,7 +53,7 @@ class Inputs:
     @property
     def of_extraction(self) -> dict[str, tuple[str, ...]]:
         """Split → archives and folders that `cooperation extract` reads; nothing where features are given."""
-        return {} if self.source.features else {split: self.files[picture_role(split)] for split in SPLITS}
+        return {} if self.source.features else {split: self.files[picture_role(split)] for split in self.splits}
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -76,7 +78,8 @@ class Inputs:
 
     def flags(self, files: Mapping[str, tuple[str, ...]], raw: str) -> list[str]:
         """Words of a command line: a flag for each role or split, and the paths of its files."""
-        return [word for role, given in files.items() for word in (flag(role), *(self.path(one, raw) for one in given))]
+        named = {role: given for role, given in files.items() if given}
+        return [word for role, given in named.items() for word in (flag(role), *(self.path(one, raw) for one in given))]
 
 
 def absent(path: str | Path, key: str) -> str:
@@ -113,6 +116,8 @@ def read_inputs(given: Mapping[str, Any], source: Source, place: str) -> Inputs:
     names = (*source.makes.values(), *downloads)
     inputs = Inputs(
         source,
+        # Where another data set's bots play, there is nothing to train on.
+        splits=("val",) if given.get("bots") else SPLITS,
         files=_files(given, source, place, names),
         weights=_weights(given, place, names),
         downloads=downloads,
@@ -148,9 +153,12 @@ def _files(
     for section in ("dialogs", "pictures"):
         for role in mapping(given.get(section, {}), f"{place}.{section}"):
             known(role, _roles_in(section, source), f"{place}.{section}")
-    found = {}
+    found: dict[str, tuple[str, ...]] = {}
     for role, (section, name) in source.roles.items():
         files = given.get(section, {}).get(name, source.makes.get(role))
+        if files is None and role in source.optional:
+            found[role] = ()
+            continue
         if files is None:
             raise InputError(_missing(section, name, source, place, names))
         at = f"{place}.{section}.{name}"
@@ -167,7 +175,8 @@ def _roles_in(section: str, source: Source) -> list[str]:
 
 
 def _missing(section: str, name: str, source: Source, place: str, names: tuple[str, ...]) -> str:
-    spelling = flow(dict.fromkeys(_roles_in(section, source), "FILE"))
+    needed = [one for role, (at, one) in source.roles.items() if at == section and role not in source.optional]
+    spelling = flow(dict.fromkeys(needed, "FILE"))
     choices = f" or one of {', '.join(names)}" if names else ""
     return f"{place}.{section}: {name!r} is missing; write `{section}: {spelling}`, where a FILE is a path{choices}"
 

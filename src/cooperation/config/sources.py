@@ -24,6 +24,7 @@ class Source:
     features: the role of files that hold image features, "" where features are extracted from pictures.
     makes: role → name of the raw file that the command of the source's name makes for it.
     made_of: roles of files that this command reads.
+    optional: roles of files that a data set need not have.
     raw: the class in `config.preparation` of the settings `raw`: of that command, else of downloads.
     """
 
@@ -32,6 +33,7 @@ class Source:
     features: str = ""
     makes: Mapping[str, str] = field(default_factory=dict)
     made_of: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
     raw: str = "Retries"
 
     @property

@@ -1,32 +1,24 @@
-"""JSON and pictures in zip archives, read without unpacking them, or in folders."""
+"""Dialogs' JSON and pictures in volumes: zip archives, which are not unpacked, folders or bare files."""
 
-import os
 import re
-import struct
-import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import lru_cache
-from lzma import LZMAError
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
-from zipfile import BadZipFile, ZipFile
 
-from cooperation.io.files import DAMAGE, Errors, InputError, check_readable, parse_errors
+import numpy as np
+import numpy.typing as npt
+
+from cooperation.data import volumes
+from cooperation.data.volumes import read as read_member
+from cooperation.io.files import InputError
 from cooperation.io.identity import Agreement, Identity, require_same
 from cooperation.io.writing import keep
 
 # COCO_train2014_000000123456.jpg, VisualDialog_val2018_000000123456.jpg
-PICTURE = re.compile(r"(\d+)\.jpe?g$", re.IGNORECASE)
-
-# VisDial's JSON is compressed to a third, zip bombs to a thousandth.
-LARGEST_RATIO, SMALL = 200, 1 << 20
-
-# By zipfile for archives that are cut short, overwritten, encrypted or compressed in an unknown way.
-RAISED: Errors = (BadZipFile, zlib.error, LZMAError, EOFError, struct.error, *DAMAGE)
-
-# Absolute names and names with `..`, in Unix's and in Windows' spelling.
-OUTSIDE = re.compile(r"^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.($|[/\\])")
+PICTURE = re.compile(r"(\d+)\.(jpe?g|png)$", re.IGNORECASE)
+PICTURES = (".jpg", ".jpeg", ".png")
+LISTED = re.compile(rb"(?:COCO|VisualDialog)_([a-z]+)\d{4}_(\d{12})\.jpe?g", re.IGNORECASE)
+"""The name of a picture in COCO's annotations, with its split and id."""
 
 MADE_UP = "made-up files"
 """What archives of made-up dialogs and pictures say in their comments, in an `Identity`."""
@@ -34,7 +26,7 @@ MARK = "made up by cooperation, "
 
 
 class Picture(NamedTuple):
-    """A JPEG file in an archive or a folder."""
+    """A picture file in an archive, in a folder or by itself."""
 
     archive: Path
     name: str
@@ -45,10 +37,7 @@ class Picture(NamedTuple):
 
     def checksum(self) -> int:
         """The CRC-32 of its bytes, which an archive's directory says; raises as `read`."""
-        if self.archive.is_dir():
-            return zlib.crc32(self.read())
-        with _readable(self.archive, f", {self.name}"):
-            return _open_archive(self.archive, os.getpid()).getinfo(self.name).CRC
+        return volumes.checksum(self.archive, self.name)
 
     def __str__(self) -> str:
         return f"{self.archive}, {self.name}"
@@ -72,20 +61,21 @@ def made_up(paths: Sequence[Path]) -> str:
 
 
 def _comment(path: Path) -> str:
-    if path.suffix != ".zip" or path.is_dir():
-        return ""
-    with _readable(path), ZipFile(path) as archive:
-        text = archive.comment.decode(errors="replace")
+    text = volumes.comment(path)
     return text.removeprefix(MARK) if text.startswith(MARK) else ""
 
 
+def json_member(path: Path) -> str:
+    """The name of the JSON that a path holds. Raises `InputError` where it is missing, damaged or holds several."""
+    return volumes.only(path, ".json")
+
+
 def read_json_text(path: Path) -> str:
-    """Read the text of a bare .json file, or of the only one in a zip archive.
+    """Read the text of a bare JSON file, or of the only one in an archive or a folder.
 
     Raises `InputError` where it is missing, damaged, or not UTF-8.
     """
-    with _readable(path):
-        raw = _zipped_json(path) if path.suffix == ".zip" else path.read_bytes()
+    raw = read_member(path, json_member(path))
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -95,7 +85,7 @@ def read_json_text(path: Path) -> str:
 
 
 def find_pictures(paths: Sequence[Path]) -> dict[int, Picture]:
-    """Image id → picture, of all archives and folders one after another, each in the order of its ids.
+    """Image id → picture, of all archives, folders and files one after another, each in the order of its ids.
 
     Nothing is written to pictures in folders from then on. Raises `InputError` as `picture_names` does, and where two
     archives have a picture of one image.
@@ -106,20 +96,20 @@ def find_pictures(paths: Sequence[Path]) -> dict[int, Picture]:
         for image in found.keys() & names.keys():
             raise InputError(f"{path}: image {image} is in {found[image].archive} already; give each picture once")
         found |= {image: Picture(path, name) for image, name in names.items()}
-        if path.is_dir():
+        if volumes.shape(path) == "folder":
             keep(path / name for name in names.values())
     return found
 
 
 def picture_names(path: Path) -> dict[int, str]:
-    """Image id → name of every JPEG file in an archive or folder, in the order of the ids.
+    """Image id → name of every picture in an archive or folder, or of one that is a file, in the order of the ids.
 
-    The id is the number at the end of a name. Raises `InputError` where there are no JPEG files, or one has no id or
+    The id is the number at the end of a name. Raises `InputError` where there are no pictures, or one has no id or
     another's.
     """
     found: dict[int, str] = {}
-    for name in _names(path):
-        if not name.lower().endswith((".jpg", ".jpeg")):
+    for name in volumes.names(path):
+        if not name.lower().endswith(PICTURES):
             continue
         number = PICTURE.search(name)
         if number is None:
@@ -127,65 +117,45 @@ def picture_names(path: Path) -> dict[int, str]:
         if int(number[1]) in found:
             raise InputError(f"{path}: image {int(number[1])} is there twice, {found[int(number[1])]} and {name}")
         found[int(number[1])] = name
+    if not found and volumes.is_bare(path):
+        raise InputError(
+            f"{path}: damaged or cut short (neither a zip archive, a folder nor a picture); delete it and download it "
+            "again, or give another"
+        )
     if not found:
-        raise InputError(f"{path}: holds no JPEG files; choose the archive of pictures")
+        raise InputError(f"{path}: holds no JPEG files; choose the archive, folder or file of pictures")
     return dict(sorted(found.items()))
 
 
-def read_member(path: Path, name: str) -> bytes:
-    """Read one member of an archive, which stays open for the next one, or one file of a folder.
+def listed_ids(paths: Sequence[Path], split: str) -> npt.NDArray[np.int64]:
+    """Ids [pictures] of a split's pictures: in archives, folders and files, or listed in COCO's annotations.
 
-    Raises `InputError` where it is missing or damaged.
+    Of an archive or folder of annotations, those that have the split in their names are read. Raises `InputError` as
+    `find_pictures`, and where a path holds neither, or pictures that are another split's by their names.
     """
-    with _readable(path, f", {name}"):
-        if path.is_dir():
-            return (path / name).read_bytes()
-        return _unpacked(_open_archive(path, os.getpid()), name)
+    found: list[int] = []
+    for path in paths:
+        inside = volumes.names(path)
+        if any(name.lower().endswith(PICTURES) for name in inside):
+            named = {image: split_of(name) for image, name in picture_names(path).items()}
+        else:
+            lists = inside if volumes.shape(path) == "file" else [name for name in inside if split in Path(name).name]
+            matches = (match for name in lists for match in volumes.scan(path, name, LISTED))
+            named = {int(match[2]): match[1].decode().lower() for match in matches}
+        if not named:
+            raise InputError(
+                f"{path}: neither holds pictures nor lists them, as COCO's annotations; give one that does"
+            )
+        for image, other in named.items():
+            if other not in ("", split):
+                raise InputError(
+                    f"{path}: image {image} is in COCO's {other} split, not in {split}; exchange the paths"
+                )
+        found += named
+    return np.unique(np.array(found, np.int64))
 
 
-# Processes that share an open file share its position, so each opens its own.
-@lru_cache(maxsize=2)
-def _open_archive(path: Path, _process: int) -> ZipFile:
-    return ZipFile(path)
-
-
-@contextmanager
-def _readable(path: Path, member: str = "") -> Iterator[None]:
-    with parse_errors(f"{path}{member}", "damaged or cut short", "delete it and download it again", RAISED):
-        check_readable(path)
-        try:
-            yield
-        except FileNotFoundError as error:
-            raise InputError(f"{path}: no such file; download it or put it there") from error
-
-
-def _names(path: Path) -> list[str]:
-    if path.is_dir():
-        return sorted(str(file.relative_to(path)) for file in path.rglob("*") if file.is_file())
-    with _readable(path), ZipFile(path) as archive:
-        return _inside(path, archive)
-
-
-def _inside(path: Path, archive: ZipFile) -> list[str]:
-    for name in archive.namelist():
-        if OUTSIDE.search(name):
-            raise InputError(f"{path}: its member {name!r} points outside the archive; get the archive from elsewhere")
-    return archive.namelist()
-
-
-def _zipped_json(path: Path) -> bytes:
-    with ZipFile(path) as archive:
-        found = [name for name in _inside(path, archive) if name.endswith(".json") and "__MACOSX" not in name]
-        if len(found) != 1:
-            raise InputError(f"{path}: holds {len(found)} .json files instead of one; choose another archive")
-        return _unpacked(archive, found[0])
-
-
-def _unpacked(archive: ZipFile, name: str) -> bytes:
-    """Read a member: no more bytes than the archive's directory says, and no zip bomb."""
-    found = archive.getinfo(name)
-    if found.file_size > max(SMALL, LARGEST_RATIO * found.compress_size):
-        raise ValueError(f"{found.file_size:,} bytes, packed into {found.compress_size:,}: a zip bomb")
-    with archive.open(found) as member:
-        # One byte more than there should be: zipfile compares the checksum at the end of the member.
-        return member.read(found.file_size + 1)
+def split_of(name: str) -> str:
+    """The split that COCO names in a picture's name: train, val or test; "" where it names none."""
+    found = re.search(r"_(train|val|test)\d{4}_\d+\.[A-Za-z]+$", name)
+    return found[1] if found else ""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cooperation.config.conditions import BASELINE, Condition
+from cooperation.config.conditions import BASELINE, Condition, Playing
 from cooperation.config.experiment import Experiment, Game, ManualGame
 from cooperation.config.made import check_said, said_by_bots, said_by_dialogs, said_by_features
 from cooperation.data.agreements import check_comparable, check_together, identity_of_intervention
@@ -71,13 +71,16 @@ def check_asked(path: Path, attributes: Mapping[str, Any], game: Game | ManualGa
     check_said(path, training, bots, f"train {game.model!r} again, and play")
     for name, said in (("dialogs", said_by_dialogs(data)), ("features", said_by_features(data))):
         check_said(path, _said(attributes, name), said, f"make the {name} again, train and play")
-    _check_candidates(path, attributes, data.playing.candidates)
+    _check_candidates(path, attributes, data.playing)
 
 
-def _check_candidates(path: Path, attributes: Mapping[str, Any], most: int) -> None:
-    """most: the first so many validation images are guessed, by the settings."""
-    there = int(attributes.get("val_dialogs", 0))
-    if attributes.get("candidates") != min(most, there):
+def _check_candidates(path: Path, attributes: Mapping[str, Any], playing: Playing) -> None:
+    """playing: which pictures are guessed and among which, by the settings."""
+    there, most = int(attributes.get("val_dialogs", 0)), playing.candidates
+    among = attributes.get("among", "dialogs")
+    if among != playing.among:
+        raise InputError(f"{path}: ranks are among {among}, but the settings say {playing.among}; play it again")
+    if among == "dialogs" and attributes.get("candidates") != min(most, there):
         raise InputError(
             f"{path}: has {attributes.get('candidates')} candidates of {there} validation images, but the settings say "
             f"{most} at most; play it again"

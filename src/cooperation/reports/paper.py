@@ -17,8 +17,17 @@ from cooperation.io.files import InputError, parse_errors
 
 CITATION = "Examining Cooperation in Visual Dialog Models (arXiv 1712.01329, ViGIL workshop at NIPS 2017)"
 OWN = "visdial"
-OWN_DATASETS = (OWN, "visdial_0.9", "visdial_authors")
+OWN_DATASETS = (OWN, "visdial_0.9", "visdial_authors", "visdial_1.0")
 """Names of the data set that the paper used, VisDial 0.9; on any other its numbers can't be expected."""
+NOTES = {
+    "visdial_1.0": "VisDial 1.0’s text, v0.9’s split: the dialogs that version 1.0 trains on, divided as the paper’s "
+    "version 0.9 was, by the COCO split of their pictures. They are compared with the paper’s numbers.",
+    "miniature": "This is the miniature: a made-up world with small models and features from an untrained network. "
+    "Its numbers are not expected to match the paper's.",
+    "genuine": "Genuine dialogs, but with stand-in pictures that have nothing to do with them, and far too few to "
+    "learn from: the MPR means nothing here. This data set only tries the chain on real text.",
+}
+"""What a reader must know of a data set, by its name."""
 READING_TITLES = {"written": "as written in the paper", "released": "as in the released program"}
 TABLES = {
     1: "MPR [%] of each intervention experiment with p = 1.0, where we intervened at each round during inference on "
@@ -181,19 +190,11 @@ def family(dataset: str) -> str:
 
 
 def dataset_note(dataset: str) -> str:
-    """What a reader must know before comparing numbers of this data set with the paper's; "" on the paper's own."""
+    """What a reader must know before comparing numbers of this data set with the paper's; "" if there is nothing."""
+    if dataset in NOTES:
+        return NOTES[dataset]
     if dataset in OWN_DATASETS:
         return ""
-    if dataset == "miniature":
-        return (
-            "This is the miniature: a made-up world with small models and features from an untrained network. "
-            "Its numbers are not expected to match the paper's."
-        )
-    if dataset == "genuine":
-        return (
-            "Genuine dialogs, but with stand-in pictures that have nothing to do with them, and far too few to learn "
-            "from: the MPR means nothing here. This data set only tries the chain on real text."
-        )
     return f"The data set “{dataset}” is not the paper's; its numbers are not expected to match."
 
 
