@@ -58,6 +58,27 @@ def test_words_of_val_count_only_with_the_switch(tmp_path):
     assert "zebra" in encode(splits, Encoding(threshold=3, count_words_in="train+val"))[0].words
 
 
+def test_words_of_captions_may_be_left_out_of_the_count(tmp_path):
+    splits = both(tmp_path)
+    vocabulary, dialogs, counts = encode(splits, Encoding(threshold=2, count_captions=False))
+    # "horse" is in captions alone; "man" is in a question that is asked six times, too.
+    assert "horse" not in vocabulary.words
+    assert "man" in vocabulary.words
+    assert counts["count_captions"] is False
+    assert (dialogs["train"].captions.tokens == vocabulary.ids["UNK"]).any()
+
+
+@pytest.mark.parametrize(("given", "kept"), [("true", True), ("False", False), ("FALSE", False)])
+def test_the_flag_says_true_or_false(tmp_path, monkeypatch, given, kept):
+    train, val = write_json(tmp_path / "t.json", document()), write_json(tmp_path / "v.json", document("val", (5,)))
+    words = ["encode", "visdial", "--train", train, "--val", val, "--threshold", 2, "--count-captions", given]
+    run(monkeypatch, *words, "--out", tmp_path / "dialogs.h5")
+    assert bool(read_attributes(tmp_path / "dialogs.h5")["count_captions"]) is kept
+    assert ("horse" in read_vocabulary(tmp_path / "dialogs.h5").words) is kept
+    with pytest.raises(SystemExit, match="2"):
+        run(monkeypatch, *words[:-1], "perhaps", "--out", tmp_path / "other.h5")
+
+
 @pytest.mark.parametrize(("said", "kept"), [(19, 20), (20, 20), (30, 20)])
 def test_texts_are_cut_and_counted(tmp_path, said, kept):
     train = document("train", (7,))

@@ -94,6 +94,7 @@ class Encoding:
     answer_length: int = setting(20, "tokens of an answer that are kept")
     caption_length: int = setting(40, "tokens of a caption that are kept")
     count_words_in: str = setting("train", "the splits whose words are counted", ("train", "train+val"))
+    count_captions: bool = setting(True, "whether words of captions are counted, as those of questions and answers are")
     cut_short: str = setting(
         "stop",
         "dialogs with fewer than ten rounds: stop with an error, or leave them out and count them",

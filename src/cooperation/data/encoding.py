@@ -55,7 +55,8 @@ def encode(splits: Mapping[str, VisDial], settings: Encoding) -> DialogData:
     """
     parts = {split: _parts(visdial, settings) for split, visdial in splits.items()}
     counted = settings.count_words_in.split("+")
-    words = sum((part.words() for split in counted for part in parts[split].values()), Counter[str]())
+    of = [name for name in PARTS if name != "captions" or settings.count_captions]
+    words = sum((parts[split][name].words() for split in counted for name in of), Counter[str]())
     vocabulary = keep_words(words, settings.threshold)
     if len(vocabulary.words) == 1:
         raise InputError(f"threshold: no word is seen {settings.threshold:,} times; choose a smaller one")

@@ -12,7 +12,7 @@ from cooperation.io.files import InputError, at
 
 Settings = TypeVar("Settings")
 Value = TypeVar("Value")
-NAMES = {int: "a whole number", float: "a number", str: "a text"}
+NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
 # Seeds of every library fit into so many bits.
 SEEDS = 2**31
 LARGEST = 2**31 - 1
@@ -78,12 +78,19 @@ def add_flags(parser: argparse.ArgumentParser, kind: type[Any]) -> None:
         text = f"{entry.metadata['help']} (default: {entry.default})"
         group.add_argument(
             flag(entry.name),
-            type=type(entry.default),
+            type=_boolean if isinstance(entry.default, bool) else type(entry.default),
             default=entry.default,
             choices=entry.metadata.get("choices"),
             metavar=None if entry.metadata.get("choices") else type(entry.default).__name__.upper(),
             help=text.replace("%", "%%"),
         )
+
+
+def _boolean(text: str) -> bool:
+    try:
+        return {"true": True, "false": False}[text.lower()]
+    except KeyError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither true nor false") from None
 
 
 def described(kind: type[Any]) -> str:
