@@ -29,6 +29,9 @@ def test_counted_by_hand():
     assert talk.agreement(codes, np.array([[7, 7, 7, 7], [4, 4, 4, 4]])).tolist() == [75, 0]
     # 3 and 7 stand in both rows; 7 is the most frequent of all.
     assert talk.most_frequent(codes).tolist() == [75, 0]
+    # Question 1 gets 3 three times and 7 twice, question 2 gets 7 once and 8 twice.
+    questions, answers = np.array([[1, 1, 1, 2], [1, 1, 2, 2]]), np.array([[3, 3, 7, 7], [7, 3, 8, 8]])
+    assert talk.most_frequent_to(questions, answers).tolist() == [50, 75]
 
 
 @given(CODES)
@@ -38,6 +41,12 @@ def test_against_slow_references(codes):
     again = [sum(row[turn] in row[:turn] for turn in range(10)) for row in lists]
     assert talk.repeated(codes) == pytest.approx([10 * count for count in again])
     assert talk.entropy_within(codes) == pytest.approx([slow_entropy(row) for row in lists], abs=1e-12)
+    asked = codes % 3
+    usual = {}
+    for question, answer in zip(asked.ravel(), codes.ravel(), strict=True):
+        usual.setdefault(question, Counter())[answer] += 1
+    matched = sum(counts.most_common(1)[0][1] for counts in usual.values())
+    assert talk.most_frequent_to(asked, codes).sum() == pytest.approx(10 * matched)
     assert talk.entropy(codes) == pytest.approx(slow_entropy([code for row in lists for code in row]), abs=1e-12)
 
 

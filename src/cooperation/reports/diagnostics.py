@@ -241,6 +241,9 @@ def _habits(spoken: Mapping[int, talk.Talk], people: Mapping[int, talk.Talk | No
         "questions asked before [%]": {seed: talk.repeated(one.questions) for seed, one in spoken.items()},
         "different answers a dialog": {seed: talk.different(one.answers) for seed, one in spoken.items()},
         "most frequent answer [%]": {seed: talk.most_frequent(one.answers) for seed, one in spoken.items()},
+        "most frequent answer to the question [%]": {
+            seed: talk.most_frequent_to(one.questions, one.answers) for seed, one in spoken.items()
+        },
         "answer entropy in a dialog [bits]": {seed: talk.entropy_within(one.answers) for seed, one in spoken.items()},
     }
     pairs = {seed: (one, other) for seed, one in spoken.items() if (other := people[seed]) and one is not other}

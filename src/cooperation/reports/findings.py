@@ -96,10 +96,12 @@ def _talk(numbers: Numbers, reading: str) -> Iterator[str]:
             f"{number(theirs.value)}); {number(again.value)} % of their questions were asked before in the same dialog."
         )
     same, usual = at("people ask, bots answer", "answers as people’s [%]"), at("people", "most frequent answer [%]")
-    if same and usual:
+    blind = at("people", "most frequent answer to the question [%]")
+    if same and usual and blind:
         yield (
             f"asked people’s questions, the answerer says what people said in {same} % of the rounds; "
-            f"always giving the most frequent answer would match {number(usual.value)} %."
+            f"always giving the most frequent answer would match {number(usual.value)} %, and giving each question "
+            f"its own most frequent answer, without the picture, {number(blind.value)} %."
         )
 
 

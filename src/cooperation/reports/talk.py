@@ -68,3 +68,20 @@ def most_frequent(codes: Codes) -> Doubles:
     """Percentage of each dialog's messages that are the most frequent one of all: [dialogs, rounds] → [dialogs]."""
     values, counts = np.unique(codes, return_counts=True)
     return np.asarray(100.0 * (codes == values[counts.argmax()]).mean(1))
+
+
+def most_frequent_to(questions: Codes, answers: Codes) -> Doubles:
+    """Percentage of each dialog's answers that are the most frequent one to their own question in all dialogs.
+
+    So much would a bot match that sees no picture and knows which answer each question gets most often: two of
+    [dialogs, rounds] → [dialogs].
+    """
+    pairs, which, counts = np.unique(
+        np.stack([questions.ravel(), answers.ravel()]), axis=1, return_inverse=True, return_counts=True
+    )
+    # Of each question the pair that comes most often; of several the first.
+    order = np.lexsort((-counts, pairs[0]))
+    first = np.unique(pairs[0][order], return_index=True)[1]
+    usual = np.zeros(len(counts), bool)
+    usual[order[first]] = True
+    return np.asarray(100.0 * usual[which.ravel()].reshape(answers.shape).mean(1))
