@@ -14,7 +14,7 @@ from cooperation.reports.statistics import across_seeds, resample, sizes, summar
 COLUMNS = [
     *("dataset", "model", "seed", "reading", "condition", "settings", "round", "mpr", "low", "high"),
     *("gap", "gap_low", "gap_high", "seeds", "lowest", "highest", "gap_lowest", "gap_highest", "queries", "candidates"),
-    *("perturbed_messages", "perturbed_tokens", "resamples"),
+    *("mrr", "hits_1", "hits_5", "hits_10", "perturbed_messages", "perturbed_tokens", "resamples"),
 ]
 
 
@@ -35,6 +35,9 @@ def test_summary_of_a_hand_made_world():
     assert line.loc[10, ["gap", "gap_low", "gap_high"]].tolist() == pytest.approx([15, 10, 20], abs=1e-4)
     assert line.loc[10, ["queries", "candidates", "perturbed_messages", "perturbed_tokens"]].tolist() == [2, 100, 2, 3]
     assert (rows[rows["condition"] == "none"]["gap"] == 0).all()
+    # Places 11 and 21, and the first one.
+    assert line.loc[10, ["mrr", "hits_1", "hits_10"]].tolist() == pytest.approx([50 / 11 + 50 / 21, 0, 0])
+    assert line.loc[4, ["mrr", "hits_1", "hits_10"]].tolist() == [100, 100, 100]
 
 
 def test_gap_interval_is_paired():

@@ -15,8 +15,8 @@ from cooperation.reports.bootstrap import RESAMPLES
 from cooperation.reports.diagnostics import NOISE
 from cooperation.reports.drawing import save
 from cooperation.reports.paper import interval_of, reading_heading
+from cooperation.reports.scores import HITS
 from cooperation.reports.side_by_side import (
-    HITS,
     LOST,
     Folder,
     cell,

@@ -10,13 +10,14 @@ from cooperation.reports.table import Block, Cell, Column, Table, alone
 ROUNDS = (0, 1, 5, 10)
 CAPTION = (
     "MPR [%] by caption alone (round 0) and after rounds 1, 5 and 10; the gap at round 10 to the unperturbed game of"
-    " the same facts, with its paired interval; and how much was perturbed, all rounds and dialogs together (an image"
-    " that was replaced counts as one message a round). What was done is in the last column."
+    " the same facts, with its paired interval; after round 10 the mean reciprocal rank (MRR) [%] and the share of"
+    " dialogs whose image is among the ten likeliest (Hits@10) [%]; and how much was perturbed, all rounds and dialogs"
+    " together (an image that was replaced counts as one message a round). What was done is in the last column."
 )
 COLUMNS = (
     Column("Condition", "text"),
     *(Column(f"Round {after}" if after == 0 else str(after)) for after in ROUNDS),
-    *map(Column, ("Gap at 10", "Interval of the gap", "Messages perturbed", "Tokens perturbed")),
+    *map(Column, ("Gap at 10", "Interval of the gap", "MRR", "Hits@10", "Messages perturbed", "Tokens perturbed")),
     Column("Settings", "text"),
 )
 
@@ -41,4 +42,5 @@ def _row(name: str, rows: pd.DataFrame) -> tuple[Cell, ...]:
     mprs = [number(by_round["mpr"].get(after, float("nan"))) for after in ROUNDS]
     gap = (signed(last["gap"]), " ".join((interval_of(last["gap_low"], last["gap_high"]), *alone(last["seeds"]))))
     amounts = [f"{round(rows[amount].sum()):,}" for amount in ("perturbed_messages", "perturbed_tokens")]
-    return tuple(map(Cell, (name, *mprs, *gap, *amounts, last["settings"])))
+    others = [number(last[measure]) for measure in ("mrr", "hits_10")]
+    return tuple(map(Cell, (name, *mprs, *gap, *others, *amounts, last["settings"])))

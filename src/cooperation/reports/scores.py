@@ -14,7 +14,10 @@ from cooperation.data.agreements import OTHERS
 from cooperation.evaluation.results import Result
 from cooperation.io.files import InputError
 from cooperation.io.identity import Identity
-from cooperation.reports.bootstrap import Singles
+from cooperation.reports.bootstrap import Doubles, Singles
+
+HITS = (1, 5, 10)
+"""The k of Hits@k: the share of dialogs whose image is among the k likeliest."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,13 @@ class Scores:
             perturbed_tokens=result.perturbed_tokens,
             **names,
         )
+
+    @property
+    def places(self) -> Doubles:
+        """Ranks counted from 1, the best, ties shared: [dialogs, 11]."""
+        # Percentiles are rounded to single precision, ranks are halves.
+        exact = self.candidates * (1 - self.percentiles.astype(np.float64) / 100) + 0.5
+        return np.asarray(np.round(4 * exact) / 4)
 
     @property
     def key(self) -> tuple[str, int, str, str]:

@@ -15,7 +15,7 @@ from cooperation.game.messages import ROUNDS
 from cooperation.reports.bootstrap import Doubles
 from cooperation.reports.diagnostics import NOISE, SWAP, TALKS
 from cooperation.reports.paper import reading_heading
-from cooperation.reports.scores import Scores
+from cooperation.reports.scores import HITS, Scores
 from cooperation.reports.statistics import Resampled, resample
 from cooperation.reports.table import Block, Cell, Column, Table, number_cell
 from cooperation.reports.trainings import COLUMNS as ESTIMATE
@@ -35,7 +35,6 @@ TALK = {"bots": TALKS["bots"], "people": TALKS["people"]}
 LOST = {"noise": NOISE, "swap": SWAP}
 """What is done to a channel in all rounds: noise or random words; the same of another dialog."""
 KINDS = {"noise": "noise or random words", "swap": "another dialog’s"}
-HITS = (1, 5, 10)
 PAPER = "the paper’s bots"
 PUBLISHED = {"image": 0.4, "caption": 40.1, "question": 3.0, "answer": 0.8}
 """Gaps at round 10 by noise or random words, as printed in the paper's Table 1; its MPR there is `REACHED`."""
@@ -118,9 +117,7 @@ def hits_of(resampled: Resampled, model: str, reading: str) -> Drawn | None:
     means: dict[int, Doubles] = {}
     for score in resampled.scores:
         if (score.model, score.reading, score.played) == (model, reading, TALK["bots"]):
-            ranks = score.candidates * (1 - score.percentiles.astype(np.float64) / 100) + 0.5
-            # From 1, the best; single precision has rounded them by some thousandths.
-            hit = 100.0 * (ranks[..., None] < np.array(HITS) + 0.25)
+            hit = 100.0 * (score.places[..., None] <= np.array(HITS))
             found = resampled.means_of(hit.reshape(len(hit), -1))
             means[score.seed] = found.reshape(len(found), ROUNDS + 1, len(HITS))
     return Drawn(tuple(means), np.stack(list(means.values()))) if means else None

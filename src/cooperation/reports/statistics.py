@@ -14,7 +14,7 @@ from cooperation.data.agreements import check_comparable
 from cooperation.io.files import InputError
 from cooperation.reports.bootstrap import RESAMPLES, Doubles, interval, resampled_means
 from cooperation.reports.paper import READING_TITLES
-from cooperation.reports.scores import Scores, check_models
+from cooperation.reports.scores import HITS, Scores, check_models
 from cooperation.reports.trainings import Drawn, common
 
 MEAN = "mean"
@@ -138,7 +138,9 @@ def summarise(resampled: Resampled) -> pd.DataFrame:
     by caption alone; mpr, low, high; gap, gap_low,
     gap_high: MPR of the condition's baseline (`baseline_of`) of the same model, seed and reading minus this one's in
     the same round, paired; seeds: their number; lowest, highest, gap_lowest, gap_highest: over the seeds; queries,
-    candidates; perturbed_messages, perturbed_tokens: in this round, over all dialogs; resamples. Where there are
+    candidates; mrr: mean of the reciprocal ranks, hits_1, hits_5, hits_10: dialogs whose image is among so many
+    likeliest, all in percent and means over the seeds; perturbed_messages, perturbed_tokens: in this round, over all
+    dialogs; resamples. Where there are
     several seeds, rows with seed "mean" give the mean over them (of the perturbed messages and tokens, too), with the
     interval of that mean over dialogs and trainings.
 
@@ -185,6 +187,8 @@ def _rows(label: int | str, members: list[Scores], mprs: Drawn, gaps: Drawn) -> 
             "gap_highest": gaps.each.max(0),
             "queries": len(first.image_ids),
             "candidates": first.candidates,
+            "mrr": 100 * np.mean([(1 / score.places).mean(0) for score in members], 0),
+            **{f"hits_{k}": 100 * np.mean([(score.places <= k).mean(0) for score in members], 0) for k in HITS},
             "perturbed_messages": np.mean([score.perturbed_messages for score in members], 0),
             "perturbed_tokens": np.mean([score.perturbed_tokens for score in members], 0),
             "resamples": len(mpr) - 1,
