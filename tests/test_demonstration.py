@@ -1,4 +1,4 @@
-"""The shipped miniature shows what it is made to show: every channel matters, and the bots play well.
+"""The shipped miniature shows what it is made to show, with each of its seeds: every channel matters.
 
 The default settings, the `dialog` model and the written reading alone: some minutes.
 """
@@ -18,19 +18,25 @@ CHANNELS = ("caption-p1", "image-from1", "answer-from1-p1", "question-from1-p1")
 PLAYED = ("none", "human", "human-questions", *(f"caption-p{p}" for p in (0.2, 0.4, 0.6, 0.8)), *CHANNELS)
 
 
+@pytest.fixture(scope="module", params=SHIPPED["seeds"])
+def seed(request):
+    return request.param
+
+
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
     conditions = {"dialog": {name: SHIPPED["conditions"]["dialog"][name] for name in PLAYED}}
     config = SHIPPED | {"readings": ["written"], "conditions": conditions}
     made = Project(tmp_path_factory.mktemp("demonstration"), config)
-    done = made.snakemake(*(f"results/miniature/dialog-seed1/written/{name}.h5" for name in PLAYED))
+    folders = [f"results/miniature/dialog-seed{seed}/written" for seed in SHIPPED["seeds"]]
+    done = made.snakemake(*(f"{folder}/{name}.h5" for folder in folders for name in PLAYED))
     assert done.returncode == 0, done.stdout[-5000:]
     return made
 
 
 @pytest.fixture(scope="module")
-def played(project):
-    results = project.folder / "results/miniature/dialog-seed1/written"
+def played(project, seed):
+    results = project.folder / f"results/miniature/dialog-seed{seed}/written"
     return {name: read_result(results / f"{name}.h5") for name in PLAYED}
 
 
