@@ -13,7 +13,7 @@ from in_process import run_module
 
 from cooperation.commands import confirm as command
 from cooperation.commands import controls as controls_command
-from cooperation.config.conditions import ORACLE_CONDITIONS
+from cooperation.config.conditions import ORACLE_CONDITIONS, ORACLE_WORLDS
 from cooperation.evaluation.oracle import play_oracles
 from cooperation.evaluation.results import write_result
 from cooperation.io.files import InputError
@@ -27,6 +27,7 @@ from cooperation.reports.controls import (
     resample_worlds,
 )
 from cooperation.reports.scores import Scores
+from cooperation.reports.trainings import Estimate
 
 SHIPPED = Path(__file__).parents[1] / "workflow" / "controls.csv"
 LABELS = SHIPPED.with_name("interventions.csv")
@@ -34,7 +35,7 @@ NONE = float("nan")
 
 
 @pytest.mark.parametrize(
-    ("found", "low", "high", "at_least", "at_most", "holds"),
+    ("each", "low", "high", "at_least", "at_most", "holds"),
     [
         (20, 10, 30, 15, NONE, True),
         (14, 10, 30, 15, NONE, False),
@@ -49,10 +50,16 @@ NONE = float("nan")
         # Bounds are included, whatever the rounding.
         (49.609375 + 1e-9, 49, 50, 49.609375, 49.609375, True),
         (49.62, 49, 50, 49.609375, 49.609375, False),
+        # The mean of the trainings does not make up for one of them.
+        ((20, 16, 15), 12, 22, 15, NONE, True),
+        ((20, 16, 14), 12, 22, 15, NONE, False),
+        ((1, -3, 1), -5, 5, -2, 2, False),
     ],
 )
-def test_judging(found, low, high, at_least, at_most, holds):
-    assert judge(found, low, high, at_least, at_most) is holds
+def test_judging(each, low, high, at_least, at_most, holds):
+    each = each if isinstance(each, tuple) else (each,)
+    found = Estimate(float(np.mean(each)), low, high, tuple(range(len(each))), each)
+    assert judge(found, at_least, at_most) is holds
 
 
 def expectation(**given):
@@ -74,9 +81,9 @@ def test_each_world_by_itself():
     both = [*scores("w", 20), *scores("v", 5)]
     expected = pd.concat([expectation(), expectation(world="v"), expectation(quantity="level", conditions="image")])
     found = compared(expected, both)
-    assert found["found"].tolist() == pytest.approx([20, 5, 69.5])
+    assert found["value"].tolist() == pytest.approx([20, 5, 69.5])
     assert found["holds"].tolist() == [True, False, True]
-    assert failures(found) == ["v, model dialog: it falls: expected at least 15.0, found 5.0 [5.0, 5.0]"]
+    assert failures(found) == ["v, model dialog: it falls: expected at least 15.0, found 5.0 [5.0, 5.0], by seed 5.0"]
     (block,) = controls_table(found, "").blocks
     assert [row[-1].text for row in block.rows] == ["yes", "NO", "yes"]
 
@@ -104,7 +111,7 @@ def test_each_model_of_a_world_is_judged():
     others.append(made_scores(ranks, dataset="w", model="round"))
     found = compared(expectation(), [*scores(), *others])
     assert found[["model", "holds"]].to_numpy().tolist() == [["dialog", True], ["w1", False]]
-    assert found["found"].tolist() == pytest.approx([20, 3])
+    assert found["value"].tolist() == pytest.approx([20, 3])
 
 
 def test_what_is_expected_of_a_condition_that_was_not_played_is_an_error():
@@ -116,13 +123,15 @@ def test_what_is_expected_of_a_condition_that_was_not_played_is_an_error():
 def confirm(tmp_path):
     """Run `cooperation confirm` on results of a world whose unperturbed games have an MPR of 89.5, given bounds."""
     results, config = tmp_path / "results", yaml.safe_load((SHIPPED.parents[1] / "config.yaml").read_text())
+    config["seeds"] = [1]
     config["controls"] = {"worlds": ["nothing"], "conditions": {"dialog": {"none": {}}}}
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(config))
     ranks = np.full((30, 11), 10.0)
     write_result(results / "nothing" / "dialog-seed1" / "written" / "none.h5", made_result(ranks, dataset="nothing"))
-    for name in ORACLE_CONDITIONS:
-        made = made_result(ranks, "scripted", dataset="scripted", condition=name)
-        write_result(results / "scripted" / f"{name}.h5", made)
+    for world in ORACLE_WORLDS:
+        for name in ORACLE_CONDITIONS:
+            made = made_result(ranks, "scripted", dataset=world, condition=name)
+            write_result(results / world / f"{name}.h5", made)
 
     def words(*lines):
         expected = tmp_path / "expected.csv"
@@ -149,7 +158,7 @@ def test_the_command_fails_with_a_line_for_each(confirm):
     )
     assert done.returncode == 2
     *_, said, last = done.stderr.splitlines()
-    assert said == "nothing, model dialog: it rises: expected at least 95.0, found 89.5 [89.5, 89.5]"
+    assert said == "nothing, model dialog: it rises: expected at least 95.0, found 89.5 [89.5, 89.5], by seed 89.5"
     assert last == f"cooperation confirm: {words[5]}: 1 of 2 expectations do not hold"
 
 
@@ -189,7 +198,9 @@ def test_the_table_is_of_words(tmp_path):
     found = compared(expectation(statement="<b>"), scores())
     table = controls_table(found, "w: 30 queries.")
     assert "&lt;b&gt;" in table.html()
-    assert "| w       | dialog  | <b>        | at least 15.0 | 20.0 [20.0, 20.0] | yes     |" in table.markdown()
+    (line,) = (line for line in table.markdown().splitlines() if line.startswith("| w "))
+    cells = ["w", "dialog", "<b>", "at least 15.0", "20.0 [20.0, 20.0]", "20.0", "yes"]
+    assert [cell.strip() for cell in line.strip("|").split("|")] == cells
     assert "w: 30 queries." in table.markdown()
     with pytest.raises(InputError, match=r"x\.pdf: unknown ending; choose \.csv, \.md, \.tex or \.html"):
         table.write([tmp_path / "x.pdf"])
@@ -200,21 +211,22 @@ def test_the_command_reads_what_the_settings_say(confirm, tmp_path):
     words = confirm("x,level,none,10,80,90")
     run_module(controls_command, *words, "--out", tmp_path / "c.csv", tmp_path / "c.md")
     found = pd.read_csv(tmp_path / "c.csv")
-    assert found[["world", "model", "found", "holds"]].to_numpy().tolist() == [["nothing", "dialog", 89.5, True]]
+    assert found[["world", "model", "value", "holds"]].to_numpy().tolist() == [["nothing", "dialog", 89.5, True]]
     assert "nothing: 30 queries × 100 candidates" in (tmp_path / "c.md").read_text()
 
 
 @pytest.fixture(scope="module")
 def oracles():
-    return play_oracles()
+    return play_oracles("scripted")
 
 
-def test_the_oracles_score_what_they_must(oracles):
+@pytest.mark.parametrize("world", ORACLE_WORLDS)
+def test_the_oracles_score_what_they_must(world):
     expected = read_expected(SHIPPED)
-    expected = expected[expected["world"] == "scripted"]
+    expected = expected[expected["world"] == world]
     labels = set(" ".join(expected["conditions"]).split())
     assert {WORLDS.conditions[label] for label in labels} == set(ORACLE_CONDITIONS.values())
-    played = [Scores.of(Path(name), result) for name, result in oracles.items()]
+    played = [Scores.of(Path(name), result) for name, result in play_oracles(world).items()]
     assert failures(compared(expected, played)) == []
 
 
@@ -237,7 +249,7 @@ def test_an_oracles_question_that_is_replaced_is_not_answered(oracles):
 def test_shipped_expectations_are_about_the_shipped_worlds():
     config = yaml.safe_load((SHIPPED.parents[1] / "config.yaml").read_text())
     expected = read_expected(SHIPPED)
-    assert set(expected["world"]) == {*config["controls"]["worlds"], "scripted"}
-    trained = expected[expected["world"] != "scripted"]
+    assert set(expected["world"]) == {*config["controls"]["worlds"], *ORACLE_WORLDS}
+    trained = expected[~expected["world"].isin(ORACLE_WORLDS)]
     for conditions in config["controls"]["conditions"].values():
         assert set(" ".join(trained["conditions"]).split()) <= set(conditions)

@@ -343,7 +343,7 @@ def test_expectations_look_for_the_intervention():
         for name, (given, lost) in played.items()
     ]
     found = compare_worlds(expected, WORLDS, resample_worlds(scores, 20, 0))
-    assert found["found"].tolist() == pytest.approx([30, 1], abs=1e-4)
+    assert found["value"].tolist() == pytest.approx([30, 1], abs=1e-4)
     with pytest.raises(
         InputError, match=r"w: no intervention 'images' in .*interventions\.csv; write it there, or choose"
     ):

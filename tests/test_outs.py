@@ -84,7 +84,7 @@ FIRST = {
     "compare": "compared.csv",
     "intervene": "written/own.h5",
     "report": "index.html",
-    "scripted": "answer.h5",
+    "scripted": "scripted/answer.h5",
 }
 DOWNLOAD = "download --url http://127.0.0.1:9/x --have <genuine.json>"
 WORDS = {name: f"{name} {words}" for name, words in (TEXTS | FILES | FOLDERS).items()} | {"download": DOWNLOAD}
@@ -119,7 +119,7 @@ def made(tmp_path_factory):
             "normalise": "features.h5",
             "train": "bots.safetensors",
             "play": "results/dialog-seed1",
-            "scripted": "results/scripted",
+            "scripted": "results",
             "test": "tested",
         }.items():
             assert run(patch, WORDS[name], out) == 0

@@ -66,7 +66,10 @@ def test_another_expectation_replays_nothing(project):
             "scripted,they matter,gap,none human,10,0,100",
             "'scripted' does not play 'human'; choose from answer, answer-swap",
         ),
-        ("empty,it ranks,level,none,10,0,100", "no world 'empty'; take the line out, or choose from scripted, blank"),
+        (
+            "empty,it ranks,level,none,10,0,100",
+            "no world 'empty'; take the line out, or choose from scripted, ",
+        ),
     ],
 )
 def test_an_expectation_of_a_game_that_is_not_played_is_refused_before_any_job(line, said, project):

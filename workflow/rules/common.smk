@@ -12,7 +12,7 @@ from snakemake.logging import logger
 from snakemake.utils import min_version, update_config
 
 from cooperation.config import experiment as configuration
-from cooperation.config.conditions import ORACLE_CONDITIONS
+from cooperation.config.conditions import ORACLE_CONDITIONS, ORACLE_WORLDS
 from cooperation.config.expected import check_expected
 from cooperation.config.training import files_of
 from cooperation.config.interventions import check_conditions, read_interventions

@@ -3,7 +3,7 @@ rule scripted:
     input:
         code=sources("scripted"),
     output:
-        expand("results/scripted/{condition}.h5", condition=ORACLE_CONDITIONS),
+        expand("results/{world}/{condition}.h5", world=ORACLE_WORLDS, condition=ORACLE_CONDITIONS),
     log:
         "logs/controls/scripted.log",
     benchmark:
@@ -11,7 +11,7 @@ rule scripted:
     conda:
         "../envs/torch.yaml"
     shell:
-        "cooperation scripted --out results/scripted > {log} 2>&1"
+        "cooperation scripted --out results > {log} 2>&1"
 
 
 rule expected_and_found:

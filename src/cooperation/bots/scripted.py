@@ -11,6 +11,7 @@ The methods are those of `game.protocols`.
 """
 
 import numpy as np
+import numpy.typing as npt
 
 from cooperation.game.messages import Floats, Messages, clean, repeat
 
@@ -111,6 +112,22 @@ class AskingOracleQuestioner(OracleQuestioner):
     def remember(self, questions: Messages, answers: Messages) -> None:
         super().remember(questions, answers)
         self.number = np.where(answers.lengths > 0, self.number, -1)
+
+
+class LeakingOracleQuestioner(AskingOracleQuestioner):
+    """An `AskingOracleQuestioner` that knows something of the pictures before it hears a word.
+
+    pictures: the number of each dialog's true picture, [dialogs]; of it the last digit leaks. It guesses between the
+    mean of the candidates whose numbers end so and what it was told.
+    """
+
+    def __init__(self, candidates: Floats, base: int, question: int, pictures: npt.NDArray[np.int64]) -> None:
+        super().__init__(candidates, base, question)
+        last = np.arange(len(candidates)) % base
+        self.leaked = np.stack([candidates[last == digit].mean(0) for digit in range(base)])[pictures % base]
+
+    def guess(self) -> Floats:
+        return self.leaked + super().guess()
 
 
 class ListeningOracleAnswerer(OracleAnswerer):

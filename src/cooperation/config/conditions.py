@@ -277,7 +277,10 @@ LOADED_CONDITIONS = read_conditions(
     "loaded",
 )
 
-# What the scripted bots play, whose outcome is known. All their questions are the same, so a swap would change none.
+# Worlds of scripted bots, whose outcome is known: an honest pair, and one whose questioner sees some of the picture.
+ORACLE_WORLDS = ("scripted", "scripted_leak")
+
+# What they play. All their questions are the same, so a swap would change none.
 ORACLE_CONDITIONS = read_conditions(
     {
         BASELINE: {},

@@ -7,7 +7,7 @@ import csv
 from collections.abc import Mapping
 from pathlib import Path
 
-from cooperation.config.conditions import ORACLE_CONDITIONS, Condition
+from cooperation.config.conditions import ORACLE_CONDITIONS, ORACLE_WORLDS, Condition
 from cooperation.config.experiment import Experiment
 from cooperation.config.interventions import Interventions
 from cooperation.io.files import InputError, file_errors
@@ -21,7 +21,7 @@ def check_expected(path: str, interventions: Interventions, experiment: Experime
     So it does where a world's condition has the name of another intervention.
     """
     interventions.check_names(experiment.world_conditions, "controls.conditions")
-    played: dict[str, set[Condition]] = {"scripted": set(ORACLE_CONDITIONS.values())}
+    played: dict[str, set[Condition]] = {world: set(ORACLE_CONDITIONS.values()) for world in ORACLE_WORLDS}
     for world in experiment.worlds:
         named = experiment.conditions_of(world)
         played[world] = {named[game.model][game.condition] for game in experiment.games(world)}

@@ -115,12 +115,9 @@ class Experiment:
         """The readings that are played on a data set."""
         return self.readings if dataset == self.dataset else (CONTROL_READING,)
 
-    def seeds_of(self, dataset: str, model: str) -> tuple[int, ...]:
-        """Seeds of the trainings of a model that plays on a data set; only the first in the worlds.
-
-        The results of a model that is loaded have the first one in their names.
-        """
-        return self.seeds if dataset == self.dataset and model not in self.loaded else self.seeds[:1]
+    def seeds_of(self, model: str) -> tuple[int, ...]:
+        """Seeds of a model's trainings. The results of one that is loaded have the first in their names."""
+        return self.seeds[:1] if model in self.loaded else self.seeds
 
     def games(self, dataset: str) -> list[Game]:
         """All games on a data set, a model's together."""
@@ -129,7 +126,7 @@ class Experiment:
             Game(dataset, model, seed, reading, name)
             for model, conditions in self.conditions_of(dataset).items()
             for name, condition in conditions.items()
-            for seed in self.seeds_of(dataset, model)
+            for seed in self.seeds_of(model)
             for reading in readings
             if played_under(condition, reading, readings)
         ]
@@ -141,7 +138,7 @@ class Experiment:
             for reading in self.readings
             for figure, (model, file) in self.data.manual.items()
             if model in self.conditions
-            for seed in self.seeds_of(self.dataset, model)
+            for seed in self.seeds_of(model)
         ]
 
 

@@ -24,7 +24,7 @@ class World:
     statistics and are uninformative. Known ground truth (caption, dialog, picture):
 
     caption only (1, 0, 1), dialog only (0, 1, 1), picture blind (1, 1, 0: caption and answers agree, the picture shows
-    something else), nothing (0, 0, 0).
+    something else), nothing (0, 0, 0). Where a caption is retold, it says beforehand all that the dialog will say.
     """
 
     seed: int = setting(1, "everything in the world follows from this number")
@@ -34,10 +34,11 @@ class World:
     caption: float = setting(1.0, "share of captions that are about their dialog's scene, 0 to 1")
     dialog: float = setting(1.0, "share of dialogs whose answers are about their scene, 0 to 1")
     picture: float = setting(1.0, "share of pictures that show their dialog's scene, 0 to 1")
+    retold: float = setting(0.0, "share of captions that tell all that the dialog will say, 0 to 1")
     wander: float = setting(0.3, "chance that a question leaves the usual order of topics, 0 to 1")
 
     def __post_init__(self) -> None:
-        for name in ("caption", "dialog", "picture", "wander"):
+        for name in ("caption", "dialog", "picture", "retold", "wander"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError(f"{name}: {getattr(self, name)} is no share; choose a number from 0 to 1")
         at_least(self, train=1, val=1)

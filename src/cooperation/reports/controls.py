@@ -8,12 +8,12 @@ import pandas as pd
 
 from cooperation.config.interventions import Interventions
 from cooperation.io.files import InputError
-from cooperation.reports.paper import number, read_columns, with_interval
+from cooperation.reports.paper import number, read_columns
 from cooperation.reports.quantities import check_quantity, chosen, estimate
 from cooperation.reports.scores import Scores
 from cooperation.reports.statistics import Evidence, Resampled, resample
 from cooperation.reports.table import Block, Cell, Column, Table
-from cooperation.reports.trainings import Drawn
+from cooperation.reports.trainings import COLUMNS, Drawn, Estimate
 
 EXPECTED = {
     "world": "str",
@@ -30,8 +30,8 @@ world: a data set; quantity and rounds: as in `paper/claims.csv`; conditions: in
 `workflow/interventions.csv`, blanks between them. at_least, at_most: the range, bounds
 included, that was fixed before anything was played; empty where there is no bound.
 """
-FOUND = {**EXPECTED, "model": "str", "found": "float64", "low": "float64", "high": "float64", "holds": "bool"}
-"""Columns of `controls.csv`: what a model gave, with its 95 % interval, and whether that is what was expected."""
+FOUND = (*EXPECTED, "model", *COLUMNS, "holds")
+"""Columns of `controls.csv`: what a model gave (see `trainings.COLUMNS`), and whether that is what was expected."""
 ROUNDING = 1e-6
 
 
@@ -61,7 +61,8 @@ def resample_worlds(scores: Sequence[Scores], resamples: int, seed: int) -> dict
 def compare(expected: pd.DataFrame, interventions: Interventions, worlds: Mapping[str, Resampled]) -> pd.DataFrame:
     """Each expectation with what each model of its world gave, columns as in `FOUND`.
 
-    It holds if the value lies in the range and, where the range leaves out zero, the interval does too.
+    It holds if the value of every training lies in the range and, where the range leaves out zero, the interval does
+    too.
 
     Raises `InputError` for an unknown intervention, and where no model played what something is expected of.
     """
@@ -71,7 +72,7 @@ def compare(expected: pd.DataFrame, interventions: Interventions, worlds: Mappin
         for line in expected.to_dict("records")
         for model, games in _played(line, interventions, played.get(line["world"], {})).items()
     ]
-    return pd.DataFrame(lines, columns=list(FOUND))
+    return pd.DataFrame(lines, columns=FOUND)
 
 
 def _played(line: Mapping[Any, Any], interventions: Interventions, played: Evidence) -> dict[str, list[Drawn]]:
@@ -96,20 +97,19 @@ def _found(line: Mapping[Any, Any], games: Sequence[Drawn]) -> dict[str, object]
     if drawn is None:
         raise InputError(f"{line['world']}: no training played all of {line['conditions']}; give results of one")
     found = estimate(line["quantity"], drawn)
-    holds = judge(found.value, found.low, found.high, line["at_least"], line["at_most"])
-    return {"found": found.value, "low": found.low, "high": found.high, "holds": holds}
+    return {**found.cells, "holds": judge(found, line["at_least"], line["at_most"])}
 
 
-def judge(found: float, low: float, high: float, at_least: float, at_most: float) -> bool:
-    """Whether the value lies in the range (NaN: no bound), and the interval leaves out zero where the range does."""
-    inside = not found < at_least - ROUNDING and not found > at_most + ROUNDING
-    clear = (not at_least > 0 or low > 0) and (not at_most < 0 or high < 0)
+def judge(found: Estimate, at_least: float, at_most: float) -> bool:
+    """Whether every training lies in the range (NaN: no bound), and the interval leaves out zero where it does."""
+    inside = all(not value < at_least - ROUNDING and not value > at_most + ROUNDING for value in found.each)
+    clear = (not at_least > 0 or found.low > 0) and (not at_most < 0 or found.high < 0)
     return inside and clear
 
 
 def controls_table(found: pd.DataFrame, size: str) -> Table:
     """The table of `compare`: a row an expectation and model. size: queries × candidates of the worlds, in words."""
-    columns = ("World", "Model", "Expected", "Range", "Found", "Holds")
+    columns = ("World", "Model", "Expected", "Range", "Found", "Each seed", "Holds")
     rows = tuple(tuple(map(Cell, _texts(line))) for line in found.to_dict("records"))
     block = Block("", tuple(Column(title, "text") for title in columns), rows)
     caption = "Bots and worlds of known ground truth; MPR in percent and gaps in points, with 95 % intervals."
@@ -117,9 +117,10 @@ def controls_table(found: pd.DataFrame, size: str) -> Table:
 
 
 def _texts(line: Mapping[Any, Any]) -> tuple[str, ...]:
-    found = with_interval(line["found"], line["low"], line["high"])
+    found = Estimate.of(line)
     expected = (line["statement"], _range(line["at_least"], line["at_most"]))
-    return line["world"], line["model"], *expected, found, "yes" if line["holds"] else "NO"
+    each = ", ".join(f"{value:.1f}" for value in found.each)
+    return line["world"], line["model"], *expected, str(found), each, "yes" if line["holds"] else "NO"
 
 
 def _range(at_least: float, at_most: float) -> str:
@@ -133,6 +134,6 @@ def _range(at_least: float, at_most: float) -> str:
 def failures(found: pd.DataFrame) -> list[str]:
     """One line for each expectation that does not hold."""
     return [
-        f"{world}, model {model}: {statement}: expected {allowed}, found {given}"
-        for world, model, statement, allowed, given, _ in map(_texts, found[~found["holds"]].to_dict("records"))
+        f"{world}, model {model}: {statement}: expected {allowed}, found {given}, by seed {each}"
+        for world, model, statement, allowed, given, each, _ in map(_texts, found[~found["holds"]].to_dict("records"))
     ]

@@ -50,6 +50,17 @@ OPENINGS = (
     "an image of {thing} placed upon the {ground}",
 )
 ADJECTIVES = ("color", "size", "pattern")
+# What a caption that is retold adds to the setting and the shape.
+TELLING = {
+    "color": "{}",
+    "size": "{}",
+    "pattern": "{}",
+    "place": "in the {}",
+    "birds": "birds {}",
+    "fence": "fence {}",
+    "sky": "{} sky",
+    "frame": "frame {}",
+}
 # Share of captions with one of these adjectives.
 MORE = 0.35
 
@@ -63,6 +74,12 @@ def write_caption(scene: Scene, random: np.random.Generator) -> Caption:
     opening = int(random.integers(len(OPENINGS)))
     ground = random.choice(GROUNDS[scene["setting"]])
     return Caption(OPENINGS[opening].format(thing=f"{article} {thing}", ground=ground), noun, opening)
+
+
+def retell(caption: Caption, scene: Scene) -> Caption:
+    """The same caption with all of the scene, so that no answer adds to it."""
+    rest = ", ".join(TELLING[name].format(scene[name]) for name in TELLING)
+    return caption._replace(text=f"{caption.text}, {rest}")
 
 
 def order_topics(opening: int, wander: float, random: np.random.Generator) -> list[int]:

@@ -13,7 +13,7 @@ from tqdm import tqdm
 from cooperation.config.preparation import IMAGES, World
 from cooperation.config.sources import SPLITS
 from cooperation.data.archives import comment_of
-from cooperation.data.miniature.language import Exchange, order_topics, write_caption, write_dialog
+from cooperation.data.miniature.language import Exchange, order_topics, retell, write_caption, write_dialog
 from cooperation.data.miniature.pictures import draw_picture
 from cooperation.data.miniature.topics import TOPICS
 from cooperation.data.miniature.world import ATTRIBUTES, Scene, draw_ground_truth, generator
@@ -33,9 +33,12 @@ def write_world(world: World, folder: Path) -> list[Path]:
     for split, ids in draw_image_ids(world).items():
         truth = draw_ground_truth(world, split)
         talk = generator(world, split, "language")
+        retold = generator(world, split, "retold").random(len(ids)) < world.retold
         captions, dialogs = [], []
-        for told, asked in zip(truth.captions, truth.dialogs, strict=True):
+        for told, asked, all_of_it in zip(truth.captions, truth.dialogs, retold, strict=True):
             caption = write_caption(told, talk)
+            if all_of_it:
+                caption = retell(caption, told)
             captions.append(caption.text)
             order = order_topics(caption.opening, world.wander, talk)
             dialogs.append(write_dialog(asked, caption.noun, order, talk))
