@@ -70,6 +70,12 @@ def test_every_channel_matters(mpr, channel):
     assert mpr["none"][10] - mpr[channel][10] >= 3
 
 
+@pytest.mark.parametrize("strong", ["image-from1", "answer-from1-p1"])
+@pytest.mark.parametrize("weak", ["caption-p1", "question-from1-p1"])
+def test_pictures_and_answers_cost_more_than_captions_and_questions(mpr, strong, weak):
+    assert mpr[strong][10] < mpr[weak][10]
+
+
 def test_the_answerer_answers_as_people_do(project, played):
     dialogs = read_dialogs(project.folder / "data/miniature/dialogs.h5", "val")
     eos = read_vocabulary(project.folder / "data/miniature/dialogs.h5").eos
