@@ -363,7 +363,8 @@ def test_what_is_not_the_files_to_set_is_no_choice():
 
 def test_manual_files_count_where_they_are_played(tmp_path, monkeypatch):
     config = changed(("conditions", "dialog"), None)
-    for path in (*PAPER, *CONTROLS):
+    manual = [f"paper/manual/visdial/figure_{number}.yaml" for number in (2, 3, 4, 5)]
+    for path in (*PAPER, *CONTROLS, *manual):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).touch()
     monkeypatch.chdir(tmp_path)

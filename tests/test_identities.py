@@ -346,6 +346,7 @@ def test_the_table_of_allowed_cells_is_of_cells():
 UNTRIED = {
     ("check", "--folder"): LOOKS,
     ("genuine", "--dialogs"): "nothing else is read",
+    ("intervene", "--captions"): "a dialog is taken only if its caption is one of its picture's (test_manual.py)",
     ("test", "--cache"): "what is known is found by the content of what it was of",
     ("compare", ""): "tests of other dialogs, candidates or seeds are refused (test_card.py)",
     ("test", "--beside"): "as by compare",

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from in_process import run_module
 from PIL import Image
-from small_files import album, jpeg, made_of, picture
+from small_files import album, jpeg, made_of, picture, write_json, write_zip
 
 from cooperation.bots.building import build
 from cooperation.bots.checkpoint import Checkpoint, save_checkpoint
@@ -24,11 +24,11 @@ from cooperation.commands import intervene, report
 from cooperation.config.experiment import ManualGame, read
 from cooperation.config.training import Sizes, Training
 from cooperation.data.agreements import identity_of_intervention
+from cooperation.data.captions import read_captions
 from cooperation.data.store import Dialogs, Features, write_dialogs, write_features
 from cooperation.evaluation.manual import (
     RULES,
     Manual,
-    Recorded,
     fill_slots,
     find_words,
     fitting_dialogs,
@@ -40,6 +40,7 @@ from cooperation.evaluation.manual import (
 from cooperation.evaluation.manual_games import play_manual
 from cooperation.evaluation.playing import Games
 from cooperation.evaluation.ranking import Ranker
+from cooperation.evaluation.recorded import Recorded
 from cooperation.evaluation.results import read_result, write_result
 from cooperation.evaluation.transcripts import as_text, describe_manual, title_of, transcript
 from cooperation.game.interventions.noise import Noise
@@ -189,9 +190,117 @@ def test_words_come_from_the_round_where_all_patterns_are_found():
     assert recorded.caption == "a ball on the ground"
     assert recorded.questions[2:4] == ("what color is it ?", "is it red ?")
     # Not “red” of round 4's question: its answer has no colour.
-    assert find_words(manual, recorded) == {"color": "orange", "thing": "ball"}
+    assert find_words(manual, recorded, VOCABULARY) == {"color": "orange", "thing": "ball"}
     assert fill_slots("there is a {color} {thing}", {"color": "orange", "thing": "ball"}) == "there is an orange ball"
     assert fill_slots("a {color} ball", {"color": "red"}) == "a red ball"
+
+
+COCO = {10: ("The ground.", "A ball, on the ground!", "a red ball"), 13: ("a ball on the ground", "what is it"), 16: ()}
+
+
+def test_recorded_texts_and_other_captions_need_no_patterns():
+    texts = {"caption": "{other_caption}", "questions": {2: "{question_3}"}, "answers": {1: "{answer_3} {caption}"}}
+    manual = parse_manual({"dialog": 10} | texts, "here")
+    assert manual.slots == ("other_caption", "question_3", "answer_3", "caption")
+    recorded = Recorded.of(dialogs(), 1, VOCABULARY, COCO[10])
+    # Its own caption differs from COCO's in case and punctuation; of the others it is the longest, if all is known.
+    assert find_words(manual, recorded, VOCABULARY) == {
+        "other_caption": "a red ball",
+        "question_3": "what color is it ?",
+        "answer_3": "yes orange",
+        "caption": "a ball on the ground",
+    }
+    ((row, done),) = fitting_dialogs(manual, dialogs(), None, VOCABULARY, WRITTEN, COCO)
+    place = Context(1, VOCABULARY).place
+    assert row == 1
+    heard = [
+        done.caption(Messages.of([[1]]), place("caption", 0, np.array([10]))),
+        done.question(Messages.of([[1]]), place("question", 2, np.array([10]))),
+        done.answer(Messages.of([[1]]), place("answer", 1, np.array([10]))),
+    ]
+    eos = [VOCABULARY.eos]
+    assert [message.lists()[0] for message in heard] == [
+        encoded("a red ball"),
+        [*encoded("what color is it ?"), *eos],
+        [*encoded("yes orange a ball on the ground"), *eos],
+    ]
+
+
+@pytest.mark.parametrize(
+    "captions",
+    [
+        {},
+        {10: ()},
+        # The only other caption has a word that the vocabulary lacks.
+        {10: ("a ball on the ground", "a zebra")},
+        # Captions of another picture: the dialog's own is not among them.
+        {10: ("a red ball", "an orange ball")},
+    ],
+)
+def test_a_dialog_without_another_caption_is_passed_over(captions):
+    manual = parse_manual({"dialog": 10, "caption": "{other_caption}"}, "here")
+    with pytest.raises(InputError, match="10: no such dialog has the words of other_caption"):
+        list(fitting_dialogs(manual, dialogs(), None, VOCABULARY, WRITTEN, captions))
+    with pytest.raises(InputError, match="one of COCO's captions; give their file as --captions"):
+        list(fitting_dialogs(manual, dialogs(), None, VOCABULARY, WRITTEN))
+
+
+@pytest.mark.parametrize("slot", ["question_0", "question_11", "answer_01", "captions", "other"])
+def test_other_slots_need_a_pattern(slot):
+    with pytest.raises(InputError, match=f"no word is described for {{{slot}}}"):
+        parse_manual({"dialog": 10, "caption": f"a {{{slot}}}"}, "here")
+
+
+def test_an_exchange_leaves_out_what_nobody_can_say():
+    manual = parse_manual({"dialog": 7, "answers": {"exchange": ["red zebra orange"]}}, "here")
+    done = perturbation(manual, {}, VOCABULARY, WRITTEN)
+    heard = done.answer(
+        Messages.of([encoded("red orange yes")]), Context(1, VOCABULARY).place("answer", 1, np.array([7]))
+    )
+    assert heard.lists() == [encoded("orange red yes")]
+    with pytest.raises(InputError, match="not in the bots' vocabulary: “zebra”"):
+        perturbation(
+            parse_manual({"dialog": 7, "answers": {"exchange": ["red zebra"]}}, "here"), {}, VOCABULARY, WRITTEN
+        )
+
+
+def of_coco(images):
+    return {"annotations": [{"id": n, "image_id": image, "caption": text} for n, (image, text) in enumerate(images)]}
+
+
+def test_cocos_captions_in_every_shape(tmp_path):
+    content = of_coco([(7, "A cat."), (9, "dogs"), (7, "a red cat")])
+    others = {"annotations/instances_val2014.json": "{}", "annotations/captions_train2014.json": "{}"}
+    name = "annotations/captions_val2014.json"
+    shapes = [
+        write_json(tmp_path / "renamed.json", content),
+        write_zip(tmp_path / "annotations.zip", {**others, name: json.dumps(content)}),
+        tmp_path / "folder",
+    ]
+    (tmp_path / "folder/annotations").mkdir(parents=True)
+    write_json(tmp_path / "folder" / name, content)
+    for path in shapes:
+        assert read_captions(path) == {7: ("A cat.", "a red cat"), 9: ("dogs",)}
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ({}, "no list “annotations”"),
+        ([], "no list “annotations”"),
+        ({"annotations": [{"image_id": 3}]}, "is no caption of an image"),
+        ({"annotations": [{"image_id": "3", "caption": "a"}]}, "is no caption of an image"),
+        ({"annotations": [5]}, "is no caption of an image"),
+    ],
+)
+def test_what_is_not_cocos_captions_is_refused(tmp_path, content, said):
+    with pytest.raises(InputError, match=said):
+        read_captions(write_json(tmp_path / "c.json", content))
+
+
+def test_annotations_without_captions_are_refused(tmp_path):
+    with pytest.raises(InputError, match=r"holds 0 files captions_val….json"):
+        read_captions(write_zip(tmp_path / "a.zip", {"annotations/instances_val2014.json": "{}"}))
 
 
 def test_dialogs_that_do_not_tell_all_words_are_passed_over():
@@ -468,6 +577,35 @@ def test_the_claims_find_their_ranks(checkpoint):
         )
 
 
+@pytest.mark.parametrize(
+    ("found", "last", "otherwise"),
+    [
+        ("better", (40, 39), False),
+        ("better", (40, 40), True),
+        ("better", (40, 60), True),
+        # A fortieth of the 100 candidates.
+        ("same", (40, 42.5), False),
+        ("same", (40, 37.5), False),
+        ("same", (40, 43), True),
+        ("same", (40, 37), True),
+        ("", (40, 90), False),
+    ],
+)
+def test_a_figure_says_where_it_shows_something_else_than_the_paper(checkpoint, found, last, otherwise):
+    first = played(checkpoint, CAPTION)
+    ranks = np.tile(np.array(last)[:, None], 11).astype(float)
+    shown = replace(first, ranks=ranks, attributes={**first.attributes, "found": found, "candidates": 100})
+    same = replace(shown, ranks=np.full((2, 11), 40.0) - [[0], [found == "better"]])
+    games = [ManualGame("miniature", "dialog", 1, reading, "2", "figure_2.yaml") for reading in ("written", "released")]
+    material = made_material(manual=dict(zip(games, (shown, same), strict=True)), vocabulary=VOCABULARY)
+    caption = manual_figure.describe(material, "2").caption
+    assert ("here it is otherwise" in title_of(shown)) == otherwise
+    assert ("here it is otherwise (written, seed 1)." in caption) == otherwise
+    assert ("As in the paper" in caption) == bool(found and not otherwise)
+    # Both readings' ranks are there.
+    assert f"written: seed 1 (image 7) {last[0] + 1:g} → {last[1] + 1:g}. released: seed 1" in caption
+
+
 def test_a_figure_speaks_of_every_training(checkpoint):
     """The first one's dialog is drawn; the ranks of the others are thin lines, and the caption has them all."""
     games = [ManualGame("miniature", "dialog", seed, "written", "2", "figure_2.yaml") for seed in (1, 4)]
@@ -479,7 +617,7 @@ def test_a_figure_speaks_of_every_training(checkpoint):
     assert thin == (other.ranks + 1).tolist()
     assert figure.axes[0].texts[0].get_text().endswith("seed 1; thin lines: seed 4")
     ends = [
-        f"seed {seed} (image {result.image_ids[0]}) {result.ranks[0, 10] + 1:g} and {result.ranks[1, 10] + 1:g}"
+        f"seed {seed} (image {result.image_ids[0]}) {result.ranks[0, 10] + 1:g} → {result.ranks[1, 10] + 1:g}"
         for seed, result in ((1, first), (4, other))
     ]
     assert "; ".join(ends) in manual_figure.describe(material, "2").caption

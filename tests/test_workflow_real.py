@@ -19,7 +19,7 @@ from torchvision.models import vgg16
 
 from cooperation.config.preparation import World
 from cooperation.data.miniature.writing import write_world
-from cooperation.data.store import FIRST_ROW, read_dialogs, read_features
+from cooperation.data.store import FIRST_ROW, read_dialogs, read_features, read_vocabulary
 from cooperation.evaluation.results import read_result
 
 SMALL = {
@@ -34,6 +34,8 @@ CHOICES = {
     "conditions": {"dialog": {"none": {}, "human": {"script": "dialog"}}},
 }
 TRAIN, VAL = 14, 10
+FIGURES = (2, 3, 4, 5)
+MANUAL = [f"results/visdial_0.9/manual/dialog-seed1/written/figure_{number}.h5" for number in FIGURES]
 
 
 def targets(dataset, conditions=("none", "human")):
@@ -51,6 +53,19 @@ def silence(path):
     found = content["data"]["dialogs"][0]["dialog"][3]
     found["answer"] = found["answer_options"][found["gt_index"]] = len(answers) - 1
     return write_zip(path, {name: json.dumps(content)})
+
+
+def write_captions(dialogs, path):
+    """COCO's captions of each picture: the dialog's own as COCO writes it, its words backwards, and an unknown word."""
+    with zipfile.ZipFile(dialogs) as archive:
+        [name] = archive.namelist()
+        found = json.loads(archive.read(name))["data"]["dialogs"]
+    listed = [
+        {"image_id": dialog["image_id"], "caption": caption}
+        for dialog, own in ((dialog, dialog["caption"]) for dialog in found)
+        for caption in (own.capitalize() + ".", " ".join(own.split()[::-1]), f"{own} qqq")
+    ]
+    return write_zip(path, {"annotations/captions_val2014.json": json.dumps({"annotations": listed})})
 
 
 def small_vgg16(folder):
@@ -76,6 +91,8 @@ class Served:
         self.files = {path.name: path for path in write_world(World(train=TRAIN, val=VAL, pixels=48), folder)}
         for split in ("train", "val"):
             silence(self.files[f"visdial_0.9_{split}.zip"])
+        self.captions = write_captions(self.files["visdial_0.9_val.zip"], folder / "annotations_trainval2014.zip")
+        self.files[self.captions.name] = self.captions
         self.weights = small_vgg16(folder)
         self.files[self.weights.name] = self.weights
         self.hosts = {name: Host(path.read_bytes()) for name, path in self.files.items()}
@@ -97,6 +114,8 @@ class Served:
                     "dialogs": {split: f"visdial_0.9_{split}.zip" for split in ("train", "val")},
                     "pictures": {split: f"{split}2014.zip" for split in ("train", "val")},
                     "weights": self.weights.name,
+                    "captions": self.captions.name,
+                    "manual": {"dialog": [f"paper/manual/visdial/figure_{number}.yaml" for number in FIGURES]},
                     "downloads": downloads,
                     "files": {self.weights.name: str(self.weights)},
                     "raw": {"tries": 2, "pause": 0.0},
@@ -134,7 +153,7 @@ def visdial(served, tmp_path_factory):
     raw = made.folder / "data/visdial_0.9/raw"
     raw.mkdir(parents=True)
     shutil.copy(served.files["train2014.zip"], raw)
-    done = made.snakemake(*targets("visdial_0.9"))
+    done = made.snakemake(*targets("visdial_0.9"), *MANUAL)
     assert done.returncode == 0, done.stdout[-5000:]
     return made
 
@@ -163,6 +182,24 @@ def test_from_addresses_to_ranks(visdial, served):
             "l2",
             "1.0",
         )
+
+
+def test_figures_2_to_5_need_no_knowledge_of_the_pictures(visdial):
+    caption, answers, noise, questions = (read_result(visdial.folder / path) for path in MANUAL)
+    ranks = result(visdial, "none").ranks[:, 0]
+    dialogs = read_dialogs(data(visdial, "dialogs.h5"), "val")
+    texts, unknown = dialogs.captions.lists(), read_vocabulary(data(visdial, "dialogs.h5")).ids["UNK"]
+    # The worst rank of the dialogs whose caption is known, which is heard backwards.
+    fits = [unknown not in own for own in texts]
+    row = dialogs.image_ids.tolist().index(caption.image_ids[0])
+    assert fits[row]
+    assert ranks[row] == ranks[fits].max()
+    assert caption.caption_heard.lists()[1] == texts[row][::-1]
+    assert caption.perturbed_messages.tolist() == [1, *[0] * 10]
+    assert answers.perturbed_messages[1:].sum() > 0
+    assert noise.perturbed_messages.tolist() == [0, *[1] * 10]
+    asked = dialogs.questions[np.array([dialogs.image_ids.tolist().index(questions.image_ids[0])])]
+    assert [heard[:-1] for heard in questions.question_heard[1].lists()] == asked[0].lists()
 
 
 def test_files_come_from_where_they_can_be_had(visdial, served):

@@ -200,6 +200,7 @@ for model in dict.fromkeys(game.model for game in experiment.manual_games()):
             dialogs=f"data/{DATASET}/dialogs.h5",
             features=f"data/{DATASET}/features.h5",
             baseline=f"results/{DATASET}/{bots}/{experiment.readings[0]}/none.h5",
+            captions=awaited(DATASET, captions),
             code=sources("intervene", discovered=[]),
         output:
             [
@@ -219,6 +220,7 @@ for model in dict.fromkeys(game.model for game in experiment.manual_games()):
             readings=experiment.readings,
             seed=experiment.game_seed,
             out=lambda wildcards, output: Path(output[0]).parents[1],
+            captions=given(DATASET, captions),
             device=device,
         shell:
             "{params.device}cooperation intervene --all --dataset {params.dataset}"
@@ -227,6 +229,7 @@ for model in dict.fromkeys(game.model for game in experiment.manual_games()):
             " --dialogs {input.dialogs}"
             " --features {input.features}"
             " --baseline {input.baseline}"
+            " {params.captions}"
             " --reading {params.readings}"
             " --seed {params.seed}"
             " --out {params.out}"

@@ -192,6 +192,11 @@ def weights(inputs):
     return {"weights": (inputs.weights,)} if inputs.weights else {}
 
 
+def captions(inputs):
+    """COCO's captions, where texts of manual interventions may use them."""
+    return {"captions": (inputs.captions,)} if inputs.captions else {}
+
+
 def download(wildcards):
     """Where a file comes from, as flags."""
     inputs, file = data_of(wildcards).inputs, wildcards.file

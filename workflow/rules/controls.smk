@@ -3,7 +3,11 @@ rule scripted:
     input:
         code=sources("scripted"),
     output:
-        expand("results/{world}/{condition}.h5", world=ORACLE_WORLDS, condition=ORACLE_CONDITIONS),
+        expand(
+            "results/{world}/{condition}.h5",
+            world=ORACLE_WORLDS,
+            condition=ORACLE_CONDITIONS,
+        ),
     log:
         "logs/controls/scripted.log",
     benchmark:

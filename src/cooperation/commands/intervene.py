@@ -10,6 +10,7 @@ from cooperation.commands.players import add_players, read_players
 from cooperation.commands.settings import add_config, read_settings
 from cooperation.config.conditions import Playing
 from cooperation.data.agreements import identity_of_intervention
+from cooperation.data.captions import read_captions
 from cooperation.evaluation.manual import RULES, Manual, parse_manual, read_manual
 from cooperation.evaluation.manual_games import play_manual
 from cooperation.evaluation.results import Result, read_ranks, write_result
@@ -41,6 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all", action="store_true", help="all files that the settings list for the data set and model, instead"
     )
+    parser.add_argument(
+        "--captions", type=Path, help="COCO's captions of the val pictures, for texts with {other_caption}"
+    )
     add_config(parser)
     group = parser.add_argument_group("the intervention")
     group.add_argument("--image-id", type=int, help="image of the dialog")
@@ -68,19 +72,20 @@ def run(arguments: argparse.Namespace) -> None:
     keep(arguments.manual)
     if arguments.out:
         check_files(arguments.out, (f"{reading}/{name}.h5" for reading in arguments.reading for name in names.values()))
+    captions = read_captions(arguments.captions) if arguments.captions else None
     players = read_players(arguments)
     baseline = read_ranks(arguments.baseline) if arguments.baseline else None
     if baseline is not None:
         players.check_baseline(arguments.baseline, baseline, arguments.reading[0])
     players.announce()
     games = players.games(arguments.seed)
-    read = json.dumps(players.inputs | inputs(baseline=arguments.baseline))
+    read = json.dumps(players.inputs | inputs(baseline=arguments.baseline, captions=arguments.captions))
     for reading in arguments.reading:
         for place, manual in manuals.items():
             made_of = _made_of(arguments, place, manual, baseline)
             named = players.named(made_of, reading=reading, condition=names[place], inputs=read)
             with at(place):
-                result = play_manual(games, manual, READINGS[reading], baseline, named)
+                result = play_manual(games, manual, READINGS[reading], baseline, named, captions)
             if arguments.out:
                 write_result(arguments.out / reading / f"{names[place]}.h5", result)
             print(as_text(result, players.checkpoint.vocabulary))

@@ -131,16 +131,15 @@ def _check_dialogs(path: Path, experiment: Experiment, identities: Iterable[Iden
 
 def _material(experiment: Experiment, resampled: Resampled, manual: Manual, arguments: argparse.Namespace) -> Material:
     """What figures and page are made of."""
-    shown = {game: result for game, result in manual.items() if game.reading == experiment.readings[0]}
-    # The dialog of the first training, which stands there first.
-    drawn = {game.figure: result for game, result in reversed(shown.items())}
+    # The dialog of the first training under the first reading, which stands there first.
+    drawn = {game.figure: result for game, result in reversed([*manual.items()])}
     interventions = read_interventions(INTERVENTIONS)
     return Material(
         experiment=experiment,
         folder=arguments.results,
         vocabulary=read_vocabulary(arguments.dialogs),
         results={game: read_result(path_of(game, arguments.results)) for game in games_shown(experiment)},
-        manual=shown,
+        manual=manual,
         pictures=_pictures(arguments.pictures, drawn.values(), resampled.scores[0].identity),
         lines=read_figures(Path(FIGURES), interventions),
         published=read_published(Path(PUBLISHED), interventions),

@@ -16,7 +16,19 @@ from cooperation.config.training import REGIMES, Sizes, Training
 from cooperation.io.files import InputError
 from cooperation.io.settings import checked, known, mapping, names_in
 
-DATASET_KEYS = ("source", "bots", "dialogs", "files", "threads", "jobs", "sizes", "training", "playing", "manual")
+DATASET_KEYS = (
+    "source",
+    "bots",
+    "dialogs",
+    "captions",
+    "files",
+    "threads",
+    "jobs",
+    "sizes",
+    "training",
+    "playing",
+    "manual",
+)
 # What a job plays: one condition under one reading, or all of a model, where starting a process costs more than a game.
 JOBS = ("condition", "model")
 # Figures that are drawn of something else.

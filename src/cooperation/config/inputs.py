@@ -15,6 +15,9 @@ from cooperation.config.sources import SPLITS, Source, picture_role
 from cooperation.io.files import InputError
 from cooperation.io.settings import flag, flow, known, mapping, names_in
 
+ALONE = ("weights", "captions")
+"""Keys of a data set that name one file, and may be left out."""
+
 
 @dataclass(frozen=True)
 class Inputs:
@@ -24,7 +27,8 @@ class Inputs:
     Raw files are made by the source's command or downloaded.
 
     source: what the reader declares; splits: those whose features are made; files: role → files; weights: file of
-    VGG-16's trained weights, "" where it is untrained; downloads: name → where a raw file comes from; copies: name →
+    VGG-16's trained weights, "" where it is untrained; captions: file of COCO's captions, "" where no manual
+    intervention asks for them; downloads: name → where a raw file comes from; copies: name →
     path of the user's own copy of a download.
     """
 
@@ -32,6 +36,7 @@ class Inputs:
     splits: tuple[str, ...]
     files: Mapping[str, tuple[str, ...]]
     weights: str
+    captions: str
     downloads: Mapping[str, Download]
     copies: Mapping[str, str]
 
@@ -61,12 +66,13 @@ class Inputs:
         return self.files[self.source.features] if self.source.features else ()
 
     def used(self) -> Iterator[tuple[str, str, str]]:
-        """Every use of a file: its role ("weights" is one too), its key in the data set of config.yaml, the file."""
+        """Every use of a file: its role (weights and captions are, too), its key in the data set of config.yaml."""
         for role, key in self.source.roles.items():
             for file in self.files[role]:
                 yield role, ".".join(key), file
-        if self.weights:
-            yield "weights", "weights", self.weights
+        for name in ALONE:
+            if given := getattr(self, name):
+                yield name, name, given
 
     def path(self, file: str, raw: str) -> str:
         """Path of a file; raw: path of the folder of raw files."""
@@ -107,7 +113,7 @@ def check_present(inputs: Inputs, place: str, raw: str) -> None:
 
 
 def read_inputs(given: Mapping[str, Any], source: Source, place: str) -> Inputs:
-    """Read the keys dialogs, pictures, weights, downloads and files of a data set; place: its key in config.yaml.
+    """Read the keys of a data set that name files; place: its key in config.yaml.
 
     Raises `InputError` at an old spelling, a name that nothing makes or downloads, or a download that nothing reads.
     """
@@ -119,14 +125,16 @@ def read_inputs(given: Mapping[str, Any], source: Source, place: str) -> Inputs:
         # Where another data set's bots play, there is nothing to train on.
         splits=("val",) if given.get("bots") else SPLITS,
         files=_files(given, source, place, names),
-        weights=_weights(given, place, names),
+        **{key: _alone(given, key, place, names) for key in ALONE},
         downloads=downloads,
         copies=_copies(given.get("files", {}), downloads, f"{place}.files"),
     )
     read = {file for *_, file in inputs.used()}
     for name in downloads:
         if name not in read:
-            remedy = f"write `weights: {name}`" if name.endswith(".pth") else "name it under dialogs or pictures"
+            remedy = (
+                f"write `weights: {name}`" if name.endswith(".pth") else "name it under dialogs, pictures or captions"
+            )
             raise InputError(f"{place}.downloads.{name}: nothing reads it; {remedy}, or leave it out")
     return inputs
 
@@ -192,11 +200,12 @@ def _is_path(file: str) -> bool:
     return "/" in file
 
 
-def _weights(given: Mapping[str, Any], place: str, names: tuple[str, ...]) -> str:
-    if "weights" not in given:
+def _alone(given: Mapping[str, Any], key: str, place: str, names: tuple[str, ...]) -> str:
+    # Null takes back what a data set has from another by `<<`.
+    if given.get(key) is None:
         return ""
-    _check_file(given["weights"], f"{place}.weights", names)
-    return str(given["weights"])
+    _check_file(given[key], f"{place}.{key}", names)
+    return str(given[key])
 
 
 def _copies(given: Any, downloads: Mapping[str, Download], place: str) -> Mapping[str, str]:

@@ -13,6 +13,7 @@ from cooperation.config.inputs import Inputs, absent, ready
 from cooperation.config.preparation import Download
 from cooperation.config.sources import SPLITS, picture_role
 from cooperation.data.archives import picture_names
+from cooperation.data.captions import read_captions
 from cooperation.data.reading import reader_of
 from cooperation.io.files import InputError, recorded_digest, size_of
 
@@ -117,6 +118,8 @@ def _found(use: FileUse, state: str, remedy: str) -> FileState:
             if use.role in PICTURE_ROLES:
                 pictures = len(picture_names(use.path))
                 holds = f"{pictures:,} pictures"
+            elif use.role == "captions":
+                holds = f"captions of {len(read_captions(use.path)):,} pictures"
             elif use.role != "weights":
                 holds = use.describe(use.role, use.path)
         except InputError as error:

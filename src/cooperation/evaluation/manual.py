@@ -1,7 +1,7 @@
 """Manual interventions on single dialogs (paper, section 8.1): what a file of `paper/manual` says and does."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from cooperation.data.store import Dialogs
 from cooperation.data.tokeniser import tokenise, tokenise_question
+from cooperation.evaluation.recorded import OTHER_CAPTION, TOLD, Patterns, Recorded
 from cooperation.game.interventions.noise import Noise
 from cooperation.game.match import ChangeMessages, Perturbation, unchanged, unchanged_images
 from cooperation.game.messages import ROUNDS, Ints, Messages, Rows
@@ -22,37 +23,47 @@ from cooperation.io.plain_yaml import NoAliases, read_yaml
 from cooperation.io.settings import known, mapping
 from cooperation.io.text import visible
 
-KEYS = ("title", "text", "dialog", "words", "caption", "questions", "answers", "image")
+KEYS = ("title", "text", "found", "dialog", "words", "caption", "questions", "answers", "image")
 PLACES = ("caption", "question", "answer")
+FOUND = ("better", "same")
+"""What the paper found of a rank after round 10: the intervention makes it better, or hardly changes it."""
 RULES = tuple(f"{which} rank by {what}" for which in ("best", "median", "worst") for what in ("caption", "dialog"))
 """Rules that choose a dialog by its rank in the unperturbed game: after the caption alone, or after round 10."""
 SLOT = re.compile(r"\{(\w+)\}")
+FEWEST = 2
+"""Words that an exchange needs."""
 LONGEST = 200
 """Words of a text; VisDial's longest captions have 40."""
 QUOTE = "put quotes around it, since YAML reads yes, no and numbers as no texts"
-
-Patterns = Mapping[str, re.Pattern[str]]
-"""Part of a round (caption, question, answer) → pattern that must be found in it."""
 
 
 @dataclass(frozen=True)
 class Manual:
     """A manual intervention on one dialog; the default changes nothing.
 
-    dialog: an image id or one of `RULES`. words: slot → patterns that find its word in the recorded dialog. Texts, in
-    which `{slot}` stands for that word: caption; questions and answers, by round (1 to 10). exchange: lists of words,
-    each replaced by the next (the last by the first) in answers that have no text. noise: the answerer sees noise.
+    found: what the paper found, one of `FOUND`, or nothing. dialog: an image id or one of `RULES`. words: slot →
+    patterns that find its word in the recorded dialog; the slots of `TOLD` need none. Texts, in which `{slot}` stands
+    for that word: caption; questions and answers, by round (1 to 10). exchange: lists of words, each replaced by the
+    next (the last by the first) in answers that have no text; words that the vocabulary lacks are left out. noise: the
+    answerer sees noise.
     """
 
     dialog: int | str
     title: str = ""
     text: str = ""
+    found: str = ""
     words: Mapping[str, Patterns] = field(default_factory=dict)
     caption: str = ""
     questions: Mapping[int, str] = field(default_factory=dict)
     answers: Mapping[int, str] = field(default_factory=dict)
     exchange: tuple[tuple[str, ...], ...] = ()
     noise: bool = False
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """The slots of all texts."""
+        texts = (self.caption, *self.questions.values(), *self.answers.values())
+        return tuple(dict.fromkeys(slot for text in texts for slot in SLOT.findall(text)))
 
     def changes(self) -> dict[str, Any]:
         """What is changed, as the result's attribute `settings` states it: texts, numbers and lists."""
@@ -65,32 +76,6 @@ class Manual:
             "image": "noise" if self.noise else "",
         }
         return {name: value for name, value in given.items() if value}
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """The words of one recorded human dialog: its caption, and the question and answer of every round."""
-
-    caption: str
-    questions: tuple[str, ...]
-    answers: tuple[str, ...]
-
-    @classmethod
-    def of(cls, dialogs: Dialogs, row: int, vocabulary: Vocabulary) -> "Recorded":
-        """The dialog in this row."""
-        questions, answers = (
-            tuple(map(vocabulary.decode, messages[row].lists())) for messages in (dialogs.questions, dialogs.answers)
-        )
-        return cls(vocabulary.decode(dialogs.captions[row : row + 1].lists()[0]), questions, answers)
-
-    def find(self, patterns: Patterns) -> str | None:
-        """The word that the last pattern finds (its first group, or all), in the first round where all are found."""
-        for question, answer in zip(self.questions, self.answers, strict=True):
-            texts = {"caption": self.caption, "question": question, "answer": answer}
-            found = [pattern.search(texts[place]) for place, pattern in patterns.items()]
-            if found and all(found):
-                return str(found[-1][found[-1].lastindex or 0])  # type: ignore[index, union-attr]
-        return None
 
 
 @dataclass(frozen=True)
@@ -137,6 +122,8 @@ def parse_manual(given: Any, place: str) -> Manual:
     cycles = answers.pop("exchange", [])
     if given.get("image", "noise") != "noise":
         raise InputError(f"{place}: image: {given['image']!r} is not known; write `image: noise`")
+    if "found" in given:
+        known(given["found"], FOUND, f"{place}: found")
     manual = Manual(
         _dialog(given.get("dialog"), f"{place}: dialog"),
         words=words,
@@ -144,7 +131,11 @@ def parse_manual(given: Any, place: str) -> Manual:
         answers=_by_round(answers, words, f"{place}: answers"),
         exchange=_cycles(cycles, f"{place}: answers.exchange"),
         noise="image" in given,
-        **{key: _text(given[key], words, f"{place}: {key}") for key in ("title", "text", "caption") if key in given},
+        **{
+            key: _text(given[key], words, f"{place}: {key}")
+            for key in ("title", "text", "found", "caption")
+            if key in given
+        },
     )
     if not manual.changes().keys() - {"dialog"}:
         raise InputError(f"{place}: nothing is changed; give a caption, questions, answers or `image: noise`")
@@ -165,7 +156,7 @@ def _text(given: Any, words: Mapping[str, Any], place: str) -> str:
     if not given.strip():
         raise InputError(f"{place}: the text is empty; give one or leave it out")
     for slot in SLOT.findall(given):
-        if slot not in words:
+        if slot not in words and not TOLD.fullmatch(slot):
             raise InputError(f"{place}: no word is described for {{{slot}}}; describe it under `words:`")
     words_given = given.split()
     if len(words_given) > LONGEST:
@@ -182,7 +173,7 @@ def _by_round(given: Any, words: Mapping[str, Any], place: str) -> dict[int, str
 
 
 def _cycles(given: Any, place: str) -> tuple[tuple[str, ...], ...]:
-    if not isinstance(given, list) or not all(isinstance(line, str) and len(line.split()) > 1 for line in given):
+    if not isinstance(given, list) or not all(isinstance(line, str) and len(line.split()) >= FEWEST for line in given):
         raise InputError(f"{place}: {given!r} is not a list of texts of two words or more, such as `- yes no`")
     cycles = tuple(tuple(line.split()) for line in given)
     words = [word for cycle in cycles for word in cycle]
@@ -227,15 +218,18 @@ def rows_by_rule(manual: Manual, image_ids: npt.NDArray[np.int64], ranks: npt.ND
     return {"best": order, "worst": order[::-1], "median": order[from_median]}[which]
 
 
-def find_words(manual: Manual, recorded: Recorded) -> dict[str, str] | None:
-    """The word for every slot, or None where one of them is not found in the recorded dialog."""
+def find_words(manual: Manual, recorded: Recorded, vocabulary: Vocabulary) -> dict[str, str] | None:
+    """The words for every slot, or None where those of one are not found in the recorded dialog."""
     found = {slot: recorded.find(patterns) for slot, patterns in manual.words.items()}
+    found |= {slot: recorded.tell(slot, vocabulary) for slot in manual.slots if slot not in found}
     return None if None in found.values() else {slot: str(word) for slot, word in found.items()}
 
 
 def fill_slots(text: str, words: Mapping[str, str]) -> str:
     """Put the words in place of the slots of a text; “a” before a slot becomes “an” before a vowel."""
-    text = re.sub(r"\ba (?=\{(\w+)\})", lambda match: "an " if words[match[1]][0] in "aeiou" else match[0], text)
+    text = re.sub(
+        r"\ba (?=\{(\w+)\})", lambda match: "an " if words[match[1]][:1] in tuple("aeiou") else match[0], text
+    )
     return SLOT.sub(lambda match: words[match[1]], text)
 
 
@@ -250,7 +244,8 @@ def perturbation(manual: Manual, words: Mapping[str, str], vocabulary: Vocabular
         "answers": {number: tokenise(fill_slots(text, words)) for number, text in manual.answers.items()},
     }
     tokens = [token for part in texts.values() for message in part.values() for token in message]
-    tokens += [word for cycle in manual.exchange for word in cycle]
+    if not any(_known(cycle, vocabulary) for cycle in manual.exchange):
+        tokens += [word for cycle in manual.exchange for word in cycle]
     unknown = [token for token in dict.fromkeys(tokens) if token not in vocabulary.ids]
     if unknown:
         listed = ", ".join(f"“{word}”" for word in unknown)
@@ -272,9 +267,15 @@ def perturbation(manual: Manual, words: Mapping[str, str], vocabulary: Vocabular
 def _exchange(manual: Manual, vocabulary: Vocabulary) -> Exchange:
     becomes = np.arange(vocabulary.size, dtype=np.int32)
     for cycle in manual.exchange:
-        ids = vocabulary.encode(cycle)
+        ids = vocabulary.encode(_known(cycle, vocabulary))
         becomes[ids] = np.roll(ids, -1)
     return Exchange(becomes)
+
+
+def _known(cycle: tuple[str, ...], vocabulary: Vocabulary) -> list[str]:
+    """The words of an exchange that can be said; none where that is one alone."""
+    known = [word for word in cycle if word in vocabulary.ids]
+    return known if len(known) >= FEWEST else []
 
 
 def fitting_dialogs(
@@ -283,18 +284,22 @@ def fitting_dialogs(
     ranks: npt.NDArray[np.float64] | None,
     vocabulary: Vocabulary,
     reading: Reading,
+    captions: Mapping[int, Sequence[str]] | None = None,
 ) -> Iterator[tuple[int, Perturbation]]:
     """Yield row and perturbation of each dialog in which the words of all slots are found, in the rule's order.
 
-    dialogs: those of the candidates; ranks: as in `rows_by_rule`. Raises `InputError` where no dialog has all words.
+    dialogs: those of the candidates; ranks: as in `rows_by_rule`; captions: image id → COCO's, if at hand. Raises
+    `InputError` where no dialog has all words.
     """
     fits = False
+    if OTHER_CAPTION in manual.slots and captions is None:
+        raise InputError(f"{{{OTHER_CAPTION}}} is one of COCO's captions; give their file as --captions")
     for row in rows_by_rule(manual, dialogs.image_ids, ranks).tolist():
-        words = find_words(manual, Recorded.of(dialogs, row, vocabulary))
+        others = (captions or {}).get(int(dialogs.image_ids[row]), ())
+        words = find_words(manual, Recorded.of(dialogs, row, vocabulary, others), vocabulary)
         if words is not None:
             fits = True
             yield row, perturbation(manual, words, vocabulary, reading)
     if not fits:
-        raise InputError(
-            f"{manual.dialog}: no such dialog has the words of {', '.join(manual.words)}; change their patterns"
-        )
+        told = ", ".join(dict.fromkeys([*manual.words, *manual.slots]))
+        raise InputError(f"{manual.dialog}: no such dialog has the words of {told}; change their patterns")

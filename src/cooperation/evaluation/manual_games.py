@@ -1,7 +1,7 @@
 """Games of one dialog, without and with a manual intervention (paper, section 8.1; Figures 2 to 5)."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,18 @@ from cooperation.io.files import InputError
 
 
 def play_manual(
-    games: Games, manual: Manual, reading: Reading, baseline: Result | None, attributes: Mapping[str, Any]
+    games: Games,
+    manual: Manual,
+    reading: Reading,
+    baseline: Result | None,
+    attributes: Mapping[str, Any],
+    captions: Mapping[int, Sequence[str]] | None = None,
 ) -> Result:
     """Play one dialog without (row 0) and with the intervention (row 1): a result of two rows.
 
     baseline: the unperturbed game of all candidates, which a rule needs to order the dialogs; the first dialog in which
-    the intervention changes anything is played. Raises `InputError` where there is none, or the baseline is of other
-    dialogs.
+    the intervention changes anything is played. captions: image id → COCO's, for interventions that use them. Raises
+    `InputError` where there is none, or the baseline is of other dialogs.
     """
     dialogs = games.dialogs
     if baseline is not None and not np.array_equal(baseline.image_ids, dialogs.image_ids):
@@ -34,7 +39,7 @@ def play_manual(
             "give the result of the condition none of the same data set, and the same --candidates"
         )
     ranks = None if baseline is None else baseline.ranks
-    for row, perturbation in fitting_dialogs(manual, dialogs, ranks, games.vocabulary, reading):
+    for row, perturbation in fitting_dialogs(manual, dialogs, ranks, games.vocabulary, reading, captions):
         intervened, dialog = _play(games, row, perturbation, reading), dialogs[np.array([row])]
         tokens = _perturbed(intervened, dialog.captions)
         if manual.noise or tokens.any():
@@ -66,6 +71,7 @@ def _result(
     """Both games as one result; dialog: a batch of the one that was played."""
     messages = (tokens > 0).astype(np.int64)
     messages[1:] += manual.noise
+    told = {name: getattr(manual, name) for name in ("title", "text", "found")}
     return Result(
         np.repeat(dialog.image_ids, 2),
         both.ranks,
@@ -77,5 +83,5 @@ def _result(
         both.question_heard,
         both.answer_said,
         both.answer_heard,
-        {"settings": json.dumps(manual.changes()), "title": manual.title, "text": manual.text, **attributes},
+        {"settings": json.dumps(manual.changes()), **told, **attributes},
     )

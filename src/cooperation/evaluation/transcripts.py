@@ -15,6 +15,10 @@ from cooperation.io.text import visible
 
 WHO = {"caption": "", "asks": "Q", "answers": "A"}
 """The letter of who says a message."""
+SHOWN = {"better": "the rank gets better", "same": "the rank hardly changes"}
+"""What the paper found of a manual intervention, in words."""
+SAME = 1000 / 40_000
+"""Share of the candidates by which a rank that hardly changes may change: Figure 3's range in paper/claims.csv."""
 LONGEST_WORD = 60
 """Letters of a word that are printed; some texts hold addresses."""
 
@@ -98,10 +102,19 @@ def figure_of(result: Result) -> str:
     return str(result.attributes["condition"]).removeprefix("figure_")
 
 
+def contrary(result: Result) -> bool:
+    """Whether the rank after round 10 does not show what the paper found, where a manual intervention says what."""
+    found, (without, with_it) = result.attributes.get("found"), result.ranks[:, -1]
+    if found == "same":
+        return bool(abs(with_it - without) > SAME * result.attributes["candidates"])
+    return found == "better" and bool(with_it >= without)
+
+
 def title_of(result: Result) -> str:
     """Two lines: the figure and its title; which dialog of which data set, and how it was played."""
     names = result.attributes
     title = f"Figure {figure_of(result)}. {names['title']}".rstrip(". ")
+    title += f" (in the paper, {SHOWN[names['found']]}; here it is otherwise)" if contrary(result) else ""
     dialog = json.loads(names["settings"])["dialog"]
     rule = f", the dialog of {dialog}" if isinstance(dialog, str) else ""
     image = f"{names['dataset']}: image {result.image_ids[0]}{rule}"

@@ -119,7 +119,7 @@ def controls_table(found: pd.DataFrame, size: str) -> Table:
 def _texts(line: Mapping[Any, Any]) -> tuple[str, ...]:
     found = Estimate.of(line)
     expected = (line["statement"], _range(line["at_least"], line["at_most"]))
-    each = ", ".join(f"{value:.1f}" for value in found.each)
+    each = ", ".join(map(number, found.each))
     return line["world"], line["model"], *expected, str(found), each, "yes" if line["holds"] else "NO"
 
 

@@ -20,7 +20,7 @@ class Material:
     """What was read and computed once.
 
     folder: of the data set's results. results: those whose attributes and transcripts the page shows. manual: those of
-    the manual interventions under the first reading. pictures: of their dialogs, by image id, where they were found.
+    the manual interventions. pictures: of their dialogs, by image id, where they were found.
     lines: the figures of `paper/figures.csv`, by name. published: the table of `paper.read_published`. scores: of all
     results. summary: the table of `statistics.summarise`. diagnostics: that of `diagnostics.diagnose`. size: queries ×
     candidates and training seeds, in words.
@@ -44,5 +44,9 @@ class Material:
         return path_of(game, self.folder)
 
     def manual_games(self, figure: str) -> list[ManualGame]:
-        """The manual intervention of a figure, in each of its trainings; the first one's dialog is shown."""
-        return [game for game in self.manual if game.figure == figure]
+        """The manual intervention of a figure, in each of its trainings under the first reading, whose dialog is shown.
+
+        A rule chooses the same dialog for a training's other readings.
+        """
+        games = [game for game in self.manual if game.figure == figure]
+        return [game for game in games if game.reading == games[0].reading]

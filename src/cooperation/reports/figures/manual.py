@@ -29,20 +29,37 @@ def draw(material: "Material", name: str) -> "Figure":
 
 
 def describe(material: "Material", name: str) -> Description:
-    """What was changed, and the ranks without and with it, in each training."""
+    """What was changed, and the ranks without and with it, in each training under each reading."""
     from cooperation.evaluation.transcripts import describe_manual
 
     first, *others = material.manual_games(name)
     result = material.manual[first]
-    said = f"Reading {first.reading}, training seed {first.seed}"
-    if others:
-        each = "; ".join(_ends(material, game) for game in (first, *others))
-        said += f"; thin lines: the other trainings. Rank at round 10 without and with the intervention: {each}"
-    else:
-        said += ": one training, so others may show something else"
-    caption = f"{result.attributes['text']} ({said}.)"
+    drawn = f"Drawn: reading {first.reading}, seed {first.seed}"
+    drawn += "; thin lines: the other trainings." if others else ": one training, so others may show something else."
+    games = [game for game in material.manual if game.figure == name]
+    ends = (
+        f"{reading}: {'; '.join(_ends(material, game) for game in games if game.reading == reading)}"
+        for reading in dict.fromkeys(game.reading for game in games)
+    )
+    ranks = f"Rank at round 10, without → with the intervention: {'. '.join(ends)}."
+    caption = " ".join(filter(None, (result.attributes["text"], found(material, games), drawn, ranks)))
     title = f"Figure {name}. {result.attributes['title']}"
     return Description(title, describe_manual(result), caption, str(material.path(first)), "manual")
+
+
+def found(material: "Material", games: Iterable[ManualGame]) -> str:
+    """One sentence on whether ours shows what the paper found; "" where the intervention does not say what that is."""
+    from cooperation.evaluation.transcripts import SHOWN, contrary
+
+    results = {game: material.manual[game] for game in games}
+    said = next(iter(results.values())).attributes.get("found")
+    if not said:
+        return ""
+    others = [f"{game.reading}, seed {game.seed}" for game, result in results.items() if contrary(result)]
+    if not others:
+        return f"As in the paper, {SHOWN[said]}."
+    where = "in all trainings and readings" if len(others) == len(results) else f"({'; '.join(others)})"
+    return f"In the paper, {SHOWN[said]}; here it is otherwise {where}."
 
 
 def _ends(material: "Material", game: ManualGame) -> str:
@@ -51,4 +68,4 @@ def _ends(material: "Material", game: ManualGame) -> str:
 
     result = material.manual[game]
     without, with_it = map(printed, places(result.ranks[:, -1]).tolist())
-    return f"seed {game.seed} (image {result.image_ids[0]}) {without} and {with_it}"
+    return f"seed {game.seed} (image {result.image_ids[0]}) {without} → {with_it}"
