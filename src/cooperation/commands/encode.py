@@ -9,6 +9,7 @@ from cooperation.commands.outs import add_out_file
 from cooperation.config.preparation import Encoding
 from cooperation.config.sources import SPLITS, declared, source_names
 from cooperation.data.archives import made_up
+from cooperation.data.blind import blind_answers
 from cooperation.data.reading import Files, reader_of
 from cooperation.data.store import write_dialogs
 from cooperation.io.files import digest
@@ -43,7 +44,8 @@ def run(arguments: argparse.Namespace) -> None:
     files = {role: getattr(arguments, role) for role in source.files}
     settings = [from_flags(Encoding, arguments)] if source.text else []
     vocabulary, dialogs, counts = reader_of(arguments.source).read(files, *settings)
-    write_dialogs(arguments.out, vocabulary, dialogs, {**_origin(arguments.source, files), **counts})
+    blind = {f"val_{name}": share for name, share in blind_answers(dialogs["train"], dialogs["val"]).items()}
+    write_dialogs(arguments.out, vocabulary, dialogs, {**_origin(arguments.source, files), **counts, **blind})
     for split in SPLITS:
         print(_line(split, counts))
     print(f"vocabulary: {len(vocabulary.words)} words, UNK included")

@@ -46,7 +46,12 @@ STATISTICS = (
     Statistic("Empty answers", "", "empty_answers"),
     Statistic("Answers that are exactly yes or no", "%", "exactly_yes_no", "exactly"),
     Statistic("Answers that begin with yes or no", "%", "beginning_yes_no", "beginning"),
+    Statistic("Blind: right by always giving training's most frequent answer", "%", "usual_answer"),
+    Statistic("Blind: right by training's most frequent answer to the question", "%", "usual_answer_to_question"),
+    Statistic("Blind: right by the answer to training's nearest question", "%", "nearest_answer"),
 )
+SHARES = ("exactly_yes_no", "beginning_yes_no", "usual_answer", "usual_answer_to_question", "nearest_answer")
+"""Counts that are shares."""
 
 
 def describe(counts: Mapping[str, Any], words: int, claims: pd.DataFrame) -> pd.DataFrame:
@@ -71,7 +76,7 @@ def _of_split(counts: Mapping[str, Any], split: str, words: int) -> dict[str, An
     derived = {"words": words}
     if "kept" in found:
         derived["rounds"] = found["kept"] * ROUNDS
-    shares: dict[str, float] = {name: found[name] for name in ("exactly_yes_no", "beginning_yes_no") if name in found}
+    shares: dict[str, float] = {name: found[name] for name in SHARES if name in found}
     if found.get("tokens"):
         shares["unknown"] = found["unknown_tokens"] / found["tokens"]
     return found | derived | {name: 100 * share for name, share in shares.items()}
@@ -84,7 +89,10 @@ def statistics_table(statistics: pd.DataFrame, dataset: str) -> Table:
         for line in statistics.to_dict("records")
     )
     columns = (Column("Statistic", "text"), *(Column(title) for title in VALUES.values()))
-    caption = "Lengths after cutting. The paper does not say whether its shares are of exactly yes or no, or begin so."
+    caption = (
+        "Lengths after cutting. The paper does not say whether its shares are of exactly yes or no, or begin so. Blind "
+        "answerers see no picture and learn from the training dialogs; the nearest question shares most words."
+    )
     return Table("statistics", f"The dialogs of “{dataset}”", (Block("", columns, rows),), statistics, dataset, caption)
 
 
