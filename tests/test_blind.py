@@ -32,8 +32,7 @@ def reference(train, val):
     pairs = [turn for dialog in train for turn in dialog]
     asked = list(dict.fromkeys(tuple(question) for question, _ in pairs))
     to = {question: usual([answer for other, answer in pairs if tuple(other) == question]) for question in asked}
-    # Of all answers the first to the question that came first.
-    always = usual([answer for question in asked for other, answer in pairs if tuple(other) == question])
+    always = usual([answer for _, answer in pairs])
 
     def like(question, other):
         mine, theirs = set(question), set(other)

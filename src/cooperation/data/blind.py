@@ -29,10 +29,10 @@ class Blind:
     @classmethod
     def of(cls, dialogs: Dialogs) -> "Blind":
         """Learn from dialogs; of several equally frequent answers the first."""
-        answers: dict[Key, Counter[Key]] = defaultdict(Counter)
+        everything, answers = Counter[Key](), defaultdict[Key, Counter[Key]](Counter)
         for question, answer in zip(keys(dialogs.questions), keys(dialogs.answers), strict=True):
             answers[question][answer] += 1
-        everything = sum(answers.values(), Counter())
+            everything[answer] += 1
         return cls(
             {asked: said.most_common(1)[0][0] for asked, said in answers.items()}, everything.most_common(1)[0][0]
         )
