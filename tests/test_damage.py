@@ -34,6 +34,7 @@ from cooperation.bots.checkpoint import Checkpoint, load_checkpoint, save_checkp
 from cooperation.bots.networks import AnswererNetwork, QuestionerNetwork
 from cooperation.bots.training import Trainer
 from cooperation.commands.settings import read_settings
+from cooperation.config.conditions import ORACLE_WORLDS
 from cooperation.config.interventions import read_interventions
 from cooperation.config.training import Sizes, Training
 from cooperation.data import vgg, volumes
@@ -152,8 +153,9 @@ def write_reported(folder):
     for name in conditions:
         result = made_result(np.arange(33).reshape(3, 11), condition=name)
         write_result(folder / "results/miniature/dialog-seed1/written" / f"{name}.h5", result)
-    for name, result in play_oracles().items():
-        write_result(folder / "results/scripted" / f"{name}.h5", result)
+    for world in ORACLE_WORLDS:
+        for name, result in play_oracles(world).items():
+            write_result(folder / f"results/{world}/{name}.h5", result)
 
 
 def whole_dialogs(path):

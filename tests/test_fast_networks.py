@@ -35,11 +35,15 @@ def close(found, expected, within=1e-5):
     torch.testing.assert_close(found, expected, rtol=within, atol=within * float(expected.detach().abs().max()))
 
 
-@pytest.fixture(params=["by our layers", "messages by stock LSTMs, as on a GPU"])
+@pytest.fixture(params=["by our layers", "messages by stock LSTMs, as on a GPU", "scores in pieces"])
 def way(request, monkeypatch):
-    """Both ways that the fast networks have."""
+    """All ways that the fast networks have."""
     if "GPU" in request.param:
         monkeypatch.setattr(fast_networks, "_stock_is_faster", lambda _: True)
+    if "pieces" in request.param:
+        pieces = torch.nn.LinearCrossEntropyOptions(allow_retain_graph=True, batch_chunk_size=7)
+        monkeypatch.setattr(fast_networks, "MANY_SCORES", 0)
+        monkeypatch.setattr(fast_networks, "IN_PIECES", pieces)
 
 
 def test_they_have_the_same_weights_under_the_same_names():
@@ -125,6 +129,7 @@ def test_whole_games_are_the_same():
 
 
 @pytest.mark.parametrize(("regime", "name"), [("dialog", "marked"), ("round", "plain")])
+@pytest.mark.usefixtures("way")
 def test_training_is_the_same(regime, name):
     dialogs, images = made_up(12)
     training = Training(regime=regime, epochs=2, batch=6)

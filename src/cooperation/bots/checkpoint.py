@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load, save
+from safetensors.torch import load
 from torch import Tensor
 
 from cooperation.bots.building import build
@@ -21,7 +21,7 @@ from cooperation.game.vocabulary import UNKNOWN, Vocabulary
 from cooperation.io.files import DAMAGE, InputError, at, file_errors, parse_errors
 from cooperation.io.identity import Identity, named
 from cooperation.io.settings import checked, mapping
-from cooperation.io.tensors import header_of
+from cooperation.io.tensors import header_of, write_tensors
 from cooperation.io.writing import written_whole
 
 # The format in which the bots of a training regime read messages while they are trained: its name in
@@ -162,12 +162,10 @@ def _empty(
 
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], description: Mapping[str, Any]) -> None:
     """Write named tensors of any shapes and their description, with a checksum of both, whole or not at all."""
-    in_memory = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    text = json.dumps(description)
-    # A single entry of metadata, since safetensors would write several in another order each time.
-    raw = save(in_memory, {"cooperation": f"{_checksum(in_memory, text)} {text}"})
-    with written_whole(path) as temporary:
-        temporary.write_bytes(raw)
+    in_memory = {name: tensor.detach().cpu().contiguous() for name, tensor in sorted(tensors.items())}
+    arrays, text = {name: tensor.numpy() for name, tensor in in_memory.items()}, json.dumps(description)
+    with written_whole(path) as temporary, temporary.open("wb") as file:
+        write_tensors(file, arrays, {"cooperation": f"{_checksum(in_memory, text)} {text}"})
 
 
 def load_tensors(path: Path, unusable: tuple[str, str] = UNUSABLE) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -199,7 +197,7 @@ def _checksum(tensors: Mapping[str, Tensor], text: str) -> str:
     found = hashlib.sha256(text.encode())
     for name, tensor in sorted(tensors.items()):
         found.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-        found.update(tensor.numpy().tobytes())
+        found.update(tensor.contiguous().numpy().reshape(-1).view(np.uint8).data)
     return found.hexdigest()
 
 

@@ -109,8 +109,12 @@ class Bot(nn.Module):
         wanted = targets[..., : flat.tokens.shape[1]].reshape(flat.tokens.shape)  # [N, length]
         begun = states[0].flatten(1, 2), states[1].flatten(1, 2)  # two of [L, N, H]
         hidden = self.decode(pack(flat.tokens, flat.lengths), begun)  # [T, H]
+        return self.loss_of_words(hidden, pack(wanted, flat.lengths).data)
+
+    def loss_of_words(self, hidden: Tensor, words: Tensor) -> Tensor:
+        """Sum of the cross-entropies of words [T], each said from a hidden state [T, H]."""
         scores = self.generator(hidden).float()  # [T, V]
-        return cross_entropy(scores, pack(wanted, flat.lengths).data, reduction="sum")
+        return cross_entropy(scores, words, reduction="sum")
 
     def decode(self, words: PackedSequence, state: State) -> Tensor:
         """Decoder's top hidden state at each token: words, data [T], and two of [L, N, H] → [T, H].

@@ -19,6 +19,7 @@ from cooperation.game.messages import Floats, Messages, Rows
 from cooperation.game.vocabulary import Vocabulary
 from cooperation.io.files import InputError
 from cooperation.io.hdf5 import SUMS, Verified, created, opened, read_blocks, shape_of
+from cooperation.io.memory import require
 
 Ids = npt.NDArray[np.int64]
 PARTS = {"captions": "cap", "questions": "ques", "answers": "ans"}
@@ -280,6 +281,10 @@ def read_features(path: Path, split: str, image_ids: Ids | None = None, asked_by
     parts = FeatureParts.of([path], split)
     chosen = parts.image_ids if image_ids is None else image_ids
     rows = rows_of(chosen, parts.image_ids, path, asked_by)
+    needed = len(chosen) * parts.width * np.dtype(np.float32).itemsize
+    require(
+        needed, f"{path}: {len(chosen):,} images of the {split} split", "free some, or use fewer images or features"
+    )
     vectors = np.empty((len(chosen), parts.width), np.float32)
     start = 0
     for block in parts.blocks():

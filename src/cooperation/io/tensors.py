@@ -1,11 +1,35 @@
-"""What a safetensors file says of itself, read plainly: the library maps files into memory, as not all systems can."""
+"""Safetensors files: written piece by piece, and what they say of themselves read plainly.
+
+The library makes two copies of all tensors before it writes them, and maps files into memory, as not all systems can.
+"""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-# Bytes of the number with which a file begins: the length of the JSON after it.
+import numpy as np
+import numpy.typing as npt
+
+# Bytes of the number with which a file begins: the length of the JSON after it, which is filled up with blanks.
 LENGTH = 8
+TYPES = {"float32": "F32", "float64": "F64", "int64": "I64", "int32": "I32", "bool": "BOOL"}
+"""NumPy's names of types → the format's."""
+
+
+def write_tensors(file: IO[bytes], arrays: Mapping[str, npt.NDArray[Any]], metadata: Mapping[str, str]) -> None:
+    """Write named arrays of the types in `TYPES`, and texts, in the format's layout, without a copy of any array."""
+    header: dict[str, Any] = {"__metadata__": dict(metadata)}
+    end = 0
+    for name, array in arrays.items():
+        start, end = end, end + array.nbytes
+        kind = TYPES[array.dtype.name]
+        header[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [start, end]}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % LENGTH)
+    file.write(len(text).to_bytes(LENGTH, "little") + text)
+    for array in arrays.values():
+        file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
 
 
 def read_header(path: Path) -> dict[str, Any]:

@@ -6,6 +6,7 @@ encoded and decoded by the stock LSTM, which is cuDNN's there (`stock`).
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import linear_cross_entropy
 from torch.nn.utils.rnn import PackedSequence
 
 from cooperation.bots.fast.recurrent import (
@@ -19,6 +20,11 @@ from cooperation.bots.fast.recurrent import (
 )
 from cooperation.bots.fast.stock import decode_whole, encode_whole
 from cooperation.bots.networks import AnswererNetwork, Bot, QuestionerNetwork, State, Text
+
+MANY_SCORES = 1 << 23
+"""Scores of words, of four bytes each and as many again for their gradients."""
+# Updates of one round use one graph for two gradients.
+IN_PIECES = nn.LinearCrossEntropyOptions(allow_retain_graph=True, batch_chunk_size=1024)
 
 
 def _stock_is_faster(tensor: Tensor) -> bool:
@@ -40,6 +46,14 @@ class _FastBot(Bot):
         if _stock_is_faster(words.data):
             return decode_whole(self.decoder, self.embedding, words, state)
         return decode_packed(self.decoder, self.embedding, words, state)
+
+    def loss_of_words(self, hidden: Tensor, words: Tensor) -> Tensor:
+        """As in `Bot`: [T, H], [T] → scalar. On a CPU, of many scores only a piece is in memory at a time."""
+        scores = len(words) * self.generator.out_features
+        if hidden.is_cuda or torch.is_autocast_enabled(hidden.device.type) or scores <= MANY_SCORES:
+            return super().loss_of_words(hidden, words)
+        weight, bias = self.generator.weight, self.generator.bias
+        return linear_cross_entropy(hidden, weight, words, linear_bias=bias, reduction="sum", options=IN_PIECES)
 
     def speak(self, state: State, start: int, eos: int, limit: int) -> tuple[Tensor, Tensor]:
         """As in `Bot`: two of [L, B, H] → tokens [B, limit], lengths [B].
