@@ -12,13 +12,11 @@ import shutil
 import signal
 import sys
 import tempfile
-import time
 import traceback
 from collections import Counter
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
-from itertools import count
 from pathlib import Path
 
 import yaml
@@ -354,15 +352,13 @@ def answer(dice, content):
     return behave
 
 
-def fuzz(seed, tries=0, seconds=0.0, only=None):
-    """Do so many tries, or as many as fit into some seconds; the tally."""
-    here, tally, begun = Path.cwd(), Tally(), time.monotonic()
+def fuzz(seed, tries, only=None):
+    """Do so many tries, or one by its number; the tally."""
+    here, tally = Path.cwd(), Tally()
     with tempfile.TemporaryDirectory() as folder:
         try:
             fuzzer = Fuzzer(Path(folder), seed)
-            for number in count() if only is None else [only]:
-                if only is None and (number >= tries if tries else time.monotonic() - begun > seconds):
-                    break
+            for number in range(tries) if only is None else [only]:
                 fuzzer.one(number, tally)
                 if number and number % 1000 == 0:
                     print(tally, file=sys.stderr, flush=True)

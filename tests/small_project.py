@@ -158,8 +158,8 @@ def report_steps(experiment):
         mine = [game.path for game in experiment.manual_games() if game.seed == seed]
         yield Step((*intervened, "--out", f"results/small/manual/dialog-seed{seed}"), [bots, *files, none], mine)
     yield Step(("summarise", *games, "--resamples", 20, "--out", "mpr.csv"), games, ["mpr.csv"])
-    scripted = sorted(f"results/scripted/{name}.h5" for name in SCRIPTED)
-    yield Step(("scripted", "--out", "results/scripted"), (), scripted)
+    scripted = sorted(f"results/{world}/{name}.h5" for world in ("scripted", "scripted_leak") for name in SCRIPTED)
+    yield Step(("scripted", "--out", "results"), (), scripted)
     worlds = [game.path for game in experiment.games("blind")]
     compared = (
         "--results",

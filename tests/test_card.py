@@ -15,10 +15,12 @@ from cooperation.config.interventions import read_interventions
 from cooperation.evaluation.tested import read_tested
 from cooperation.io.files import InputError
 from cooperation.io.sealed import write_sealed
+from cooperation.reports.card import _said as said_of
 from cooperation.reports.card import write_card
 from cooperation.reports.paper import read_published
-from cooperation.reports.side_by_side import PUBLISHED, REACHED, hits_of, read_folders
+from cooperation.reports.side_by_side import OTHER_CAPTION, PUBLISHED, REACHED, hits_of, read_folders
 from cooperation.reports.statistics import resample
+from cooperation.reports.trainings import Estimate
 
 ROOT = Path(__file__).parent.parent
 # The answerer says what the picture is, and the questioner believes the last answer.
@@ -106,6 +108,15 @@ def test_a_card_says_what_scripted_bots_must_lose(tested):
     # What a builder says is text.
     assert "&lt;b&gt;2&lt;/b&gt;|=1" in page
     assert "<b>2</b>" not in page
+
+
+@pytest.mark.parametrize(("low", "leaks"), [(51, True), (49, False)])
+def test_a_leak_shows_before_a_word_is_said(tested, low, leaks):
+    """An honest questioner knows nothing by another dialog's caption."""
+    assert float(numbers(tested("mine"))["mine", "written", "mpr", OTHER_CAPTION, "0"]["value"]) == 50
+    found = said_of({("mpr", OTHER_CAPTION, 0): Estimate(75, low, 80, (1,), (75,))})
+    expected = f"With another dialog’s caption, before a word is said, MPR is 75.0 [{low}.0, 80.0] where it must be 50"
+    assert any(sentence.startswith(expected) for sentence in found) == leaks
 
 
 def test_hits_by_hand(tested):

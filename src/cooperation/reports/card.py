@@ -18,6 +18,7 @@ from cooperation.reports.paper import interval_of, reading_heading
 from cooperation.reports.scores import HITS
 from cooperation.reports.side_by_side import (
     LOST,
+    OTHER_CAPTION,
     Folder,
     cell,
     compared,
@@ -119,6 +120,12 @@ def _said(found: Mapping[tuple[str, str, int], Estimate]) -> list[str]:
         heard = f", {people.value:.1f} when people talk" if people else ""
         level = f"MPR is {alone.value:.1f} by the caption alone and {talk.value:.1f} after the bots’ own ten rounds"
         sentences.append(f"{level}{heard}; chance is 50.")
+    before = found.get(("mpr", OTHER_CAPTION, 0))
+    if before and before.above(50):
+        sentences.append(
+            f"With another dialog’s caption, before a word is said, MPR is {before} where it must be 50: the "
+            "questioner knows the picture from elsewhere."
+        )
     return sentences
 
 

@@ -29,8 +29,9 @@ COLUMNS = ("model", "reading", "quantity", "row", "round", *ESTIMATE)
 """Columns of the numbers.
 
 quantity: `mpr` and `hits` in percent, `noise` and `swap` in points of MPR that are lost. row: who talks, the k of
-Hits@k, or the channel.
+Hits@k, or the channel; `OTHER_CAPTION`: the bots, of whom nothing but another dialog's caption was heard, in round 0.
 """
+OTHER_CAPTION = "another’s caption"
 TALK = {"bots": TALKS["bots"], "people": TALKS["people"]}
 LOST = {"noise": NOISE, "swap": SWAP}
 """What is done to a channel in all rounds: noise or random words; the same of another dialog."""
@@ -89,6 +90,9 @@ def _lines(resampled: Resampled, model: str, reading: str) -> Iterator[dict[str,
         mpr = resampled.mpr(model, reading, condition)
         for after in range(ROUNDS + 1) if mpr else ():
             yield _line("mpr", who, after, estimated(mpr.of(_at(after))).within(0, 100))  # type: ignore[union-attr]
+    misled = resampled.mpr(model, reading, SWAP["caption"])
+    if misled:
+        yield _line("mpr", OTHER_CAPTION, 0, estimated(misled.of(_at(0))).within(0, 100))
     hits = hits_of(resampled, model, reading)
     for number, k in enumerate(HITS) if hits else ():
         for after in range(ROUNDS + 1):

@@ -223,7 +223,10 @@ def _check(scores: Sequence[Scores]) -> None:
                 f"{first.dataset} with {first.candidates}; report them apart"
             )
         if not np.array_equal(score.image_ids, first.image_ids):
-            raise InputError(f"{score.path}: other dialogs than {first.path}; play both on the same split")
+            raise InputError(
+                f"{score.path}: other dialogs than {first.path}; play both on the same split; test "
+                "with the same --queries and --seed"
+            )
     check_comparable((score.model, score.seed, score.identity) for score in scores)
 
 
