@@ -65,13 +65,14 @@ class Download:
     """Where a file comes from, and what is known of it.
 
     addresses: tried in order; size: bytes, 0 where unknown; sha256: the hash or its beginning, "" where unknown;
-    stated: who states the hash, for messages.
+    stated: who states the hash, for messages; holds: how many pictures or dialogs, 0 where unknown.
     """
 
     addresses: tuple[str, ...]
     size: int = 0
     sha256: str = ""
     stated: str = "published"
+    holds: int = 0
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from lzma import LZMAError
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import IO
 from zipfile import BadZipFile, ZipFile, ZipInfo, is_zipfile
 
@@ -32,6 +32,7 @@ OUTSIDE = re.compile(r"^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.($|[/\\])")
 # What macOS writes beside each file.
 BESIDE = re.compile(r"(^|/)(__MACOSX/|\._)")
 
+JSON, BOM = (b"{", b"["), b"\xef\xbb\xbf"
 # A piece of a text that is scanned, and the longest match in it.
 PIECE, LONGEST_MATCH = 1 << 22, 200
 
@@ -112,6 +113,31 @@ def opened(path: Path, name: str) -> Iterator[IO[bytes]]:
         else:
             with (path / name if kind == "folder" else path).open("rb") as file:
                 yield file
+
+
+def as_published(path: Path, name: str) -> bool:
+    """Whether a path has the form of the download of a name, so that the size and hash of that are its own.
+
+    That of `x.zip` is a file that is no JSON; that of `x.pth` is one, too, and may have the form of an archive itself.
+    """
+    if path.is_dir():
+        return False
+    if PurePath(name).suffix == ".zip":
+        return not begins_with(path, *JSON)
+    return not (is_archive(path) and any(one.lower().endswith(PurePath(name).suffix) for one in names(path)))
+
+
+def begins_with(path: Path, *texts: bytes) -> bool:
+    """Whether the text of a file begins so, in any casing, after blanks; raises as `names`."""
+    with _readable(path), path.open("rb") as file:
+        return file.read(1024).removeprefix(BOM).lstrip().lower().startswith(texts)
+
+
+def beside(path: Path) -> Path | None:
+    """What stands beside the place of a download, unpacked or packed: `x`, `x.json` or `x.zip` beside `x.zip`."""
+    stem = path.name.removesuffix(path.suffix)
+    others = (path.with_name(f"{name}{suffix}") for name in (stem, path.name) for suffix in ("", ".json", ".zip"))
+    return next((other for other in others if other != path and other.exists()), None)
 
 
 def checksum(path: Path, name: str) -> int:
