@@ -387,7 +387,8 @@ def test_what_is_made_of_a_users_files_is_enough(tmp_path, monkeypatch):
 
 
 def test_a_users_copy_of_a_download_must_be_there_until_it_was_checked(tmp_path, monkeypatch):
-    for path in (*PAPER, *CONTROLS):
+    manual = [f"paper/manual/visdial/figure_{number}.yaml" for number in (2, 3, 4, 5)]
+    for path in (*PAPER, *CONTROLS, *manual):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).touch()
     monkeypatch.chdir(tmp_path)
