@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cooperation.config.sources import SPLITS, picture_role
-from cooperation.data.archives import Picture, dialog_ids, find_pictures, foreign, listed
+from cooperation.data.archives import Picture, find_pictures, foreign, listed
 from cooperation.data.pictures import decode
 from cooperation.data.volumes import shape
 from cooperation.io.files import InputError
@@ -35,14 +35,12 @@ class Content:
     pictures: Mapping[str, Mapping[int, str]]
 
     @classmethod
-    def of(cls, texts: Paths, pictures: Paths) -> "Content":
-        """Look into the files. Raises `InputError` for one that can't be read."""
-        texts = {role: paths for role, paths in texts.items() if paths}
-        ids = {role: [image for path in paths for image in dialog_ids(path)] for role, paths in texts.items()}
+    def of(cls, ids: Mapping[str, list[int]], paths: Paths) -> "Content":
+        """Look into the pictures; ids: role → image ids of its dialogs. Raises `InputError` where one can't be read."""
         return cls(
-            {role: paths[0] for role, paths in (*texts.items(), *pictures.items())},
+            {role: files[0] for role, files in paths.items() if files},
             {role: np.array(found, np.int64) for role, found in ids.items()},
-            {split: listed(pictures[picture_role(split)], split) for split in SPLITS},
+            {split: listed(paths[picture_role(split)], split) for split in SPLITS},
         )
 
     def ids(self, split: str) -> Ids:

@@ -119,15 +119,14 @@ def _found(use: FileUse, state: str, remedy: str) -> FileState:
     sha256, size, holds, problem = recorded_digest(use.path), 0, "", ""
     try:
         size = size_of(use.path) if use.path.is_file() else 0
-        holds = _holds(use)
-        if as_published(use.path, use.name):
-            if use.origin.size and size != use.origin.size:
-                problem = f"{use.path}: {size:,} bytes instead of {use.origin.size:,}; {remedy}"
-            elif sha256 and not sha256.startswith(use.origin.sha256):
-                problem = (
-                    f"{use.path}: its sha256 is {sha256}, published is {use.origin.sha256}; {remedy}, and "
-                    f"{record_of(use.path).name} too"
-                )
+        published = as_published(use.path, use.name)
+        if published and use.origin.size and size != use.origin.size:
+            problem = f"{use.path}: {size:,} bytes instead of {use.origin.size:,}; {remedy}"
+        elif published and sha256 and not sha256.startswith(use.origin.sha256):
+            mend = f"{remedy}, and {record_of(use.path).name} too"
+            problem = f"{use.path}: its sha256 is {sha256}, published is {use.origin.sha256}; {mend}"
+        else:
+            holds = _holds(use)
     except InputError as error:
         problem = str(error)
     pictures = int(holds.split()[0].replace(",", "")) if holds.endswith(" pictures") else 0
@@ -163,9 +162,12 @@ def belonging(name: str, data: Dataset, inputs: list[FileState]) -> tuple[list[s
     there = {role: tuple(one.path for one in found) for role, found in looked.items()}
     if any(one.problem or not one.path.exists() for found in looked.values() for one in found):
         return [], []
-    content = Content.of(
-        {role: there[role] for role in data.inputs.source.texts}, {role: there[role] for role in PICTURE_ROLES}
-    )
+    ids_of = getattr(reader_of(data.source), "dialog_ids", None)
+    if ids_of is None:
+        return [], []
+    texts = {role: there[role] for role in data.inputs.source.texts if there[role]}
+    ids = {role: [image for path in paths for image in ids_of(path)] for role, paths in texts.items()}
+    content = Content.of(ids, there)
     notes = []
     for split, count in content.counts().items():
         published = f" (the paper's: {PUBLISHED[split]:,})" if name in PAPERS else ""

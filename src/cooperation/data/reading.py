@@ -24,6 +24,9 @@ class Reader(Protocol):
     def describe(self, role: str, path: Path) -> str:
         """Describe the content of a file in words, within seconds; optional."""
 
+    def dialog_ids(self, path: Path) -> list[int]:
+        """The image ids of a file's dialogs, within seconds; optional: what belongs together is then not checked."""
+
 
 def reader_of(source: str) -> Reader:
     """Import the reader of a source."""
