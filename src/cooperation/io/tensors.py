@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 # Bytes of the number with which a file begins: the length of the JSON after it, which is filled up with blanks.
 LENGTH = 8
-TYPES = {"float32": "F32", "float64": "F64", "int64": "I64", "int32": "I32", "bool": "BOOL"}
+TYPES = {"float16": "F16", "float32": "F32", "float64": "F64", "int64": "I64", "int32": "I32", "bool": "BOOL"}
 """NumPy's names of types → the format's."""
 
 
