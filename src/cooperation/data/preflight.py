@@ -129,7 +129,8 @@ def _found(use: FileUse, state: str, remedy: str) -> FileState:
             holds = _holds(use)
     except InputError as error:
         problem = str(error)
-    pictures = int(holds.split()[0].replace(",", "")) if holds.endswith(" pictures") else 0
+    counted = use.role in PICTURE_ROLES and holds.endswith(" pictures")
+    pictures = int(holds.split()[0].replace(",", "")) if counted else 0
     return FileState(use.name, use.role, use.path, state, size, 0, sha256, holds, pictures, problem)
 
 
