@@ -79,3 +79,35 @@ def test_genuine_photographs():
     sources = [Image.open(path).mode for path in PHOTOS.glob("*.jpg")]
     assert sorted(set(sources)) == ["L", "RGB"]
     assert {decode(path.read_bytes(), "p").mode for path in PHOTOS.glob("*.jpg")} == {"RGB"}
+
+
+def grey(numbers, kind):
+    """A TIFF or PNG of one channel."""
+    raw = io.BytesIO()
+    Image.fromarray(numbers).save(raw, kind)
+    return raw.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("numbers", "kind", "expected"),
+    [
+        (np.array([[0, 65535], [32768, 257]], np.uint16), "PNG", [[0, 255], [128, 1]]),
+        (np.array([[0, 65535], [32768, 257]], np.uint16), "TIFF", [[0, 255], [128, 1]]),
+        # A dark one of 16 bits stays dark.
+        (np.array([[0, 257]], np.uint16), "PNG", [[0, 1]]),
+        (np.array([[0, 1], [0.5, 0.25]], np.float32), "TIFF", [[0, 255], [128, 64]]),
+        (np.array([[0, 255], [128, 64]], np.float32), "TIFF", [[0, 255], [128, 64]]),
+        (np.array([[0, 131070], [65535, -5]], np.int32), "TIFF", [[0, 255], [128, 0]]),
+        (np.array([[np.nan, 1], [-1, np.inf]], np.float32), "TIFF", [[0, 255], [0, 255]]),
+    ],
+)
+def test_grey_of_more_than_eight_bits_is_scaled(numbers, kind, expected):
+    found = np.asarray(decode(grey(numbers, kind), "x"))
+    assert found.shape == (*numbers.shape, 3)
+    assert np.abs(found.astype(int) - np.array(expected)[..., None]).max() <= 1
+
+
+@pytest.mark.parametrize(("mark", "said"), [(b"avif", "AVIF"), (b"heic", "HEIC"), (b"mif1", "HEIF")])
+def test_codecs_that_are_not_read_are_named(mark, said):
+    with pytest.raises(InputError, match=f"^x: {said}, which is not decoded here; convert it to JPEG or PNG"):
+        decode(b"\0\0\0\x1cftyp" + mark + b"\0" * 50, "x")

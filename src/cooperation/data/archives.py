@@ -17,6 +17,9 @@ from cooperation.io.writing import keep
 # COCO_train2014_000000123456.jpg, VisualDialog_val2018_000000123456.jpg
 PICTURE = re.compile(r"(\d+)\.(jpe?g|png)$", re.IGNORECASE)
 PICTURES = (".jpg", ".jpeg", ".png")
+COPY = re.compile(r"( copy( \d+)?| - copy( \(\d+\))?| ?\(\d+\)|~)\.[a-z]+$", re.IGNORECASE)
+"""The name of a file that a person's computer copied, in which a number at the end is no id."""
+LARGEST = np.iinfo(np.int64).max
 LISTED = re.compile(rb"(?:COCO|VisualDialog)_([a-z]+)\d{4}_(\d{12})\.jpe?g", re.IGNORECASE)
 """The name of a picture in COCO's annotations, with its split and id."""
 
@@ -148,16 +151,18 @@ def find_pictures(paths: Sequence[Path]) -> dict[int, Picture]:
 def picture_names(path: Path) -> dict[int, str]:
     """Image id → name of every picture in an archive or folder, or of one that is a file, in the order of the ids.
 
-    The id is the number at the end of a name. Raises `InputError` where there are no pictures, or one has no id or
-    another's.
+    The id is the number at the end of a name; hidden files and copies (“x copy 2.jpg”) are left out. Raises `InputError`
+    where there are no pictures, or one has no id or another's.
     """
     found: dict[int, str] = {}
     for name in volumes.names(path):
-        if not name.lower().endswith(PICTURES):
+        if not name.lower().endswith(PICTURES) or COPY.search(name):
             continue
         number = PICTURE.search(name)
         if number is None:
             raise InputError(f"{path}: {name} carries no image id; name it as COCO does, …_000000123456.jpg")
+        if int(number[1]) > LARGEST:
+            raise InputError(f"{path}: {name} carries an image id that is larger than {LARGEST:,}; rename it")
         if int(number[1]) in found:
             raise InputError(f"{path}: image {int(number[1])} is there twice, {found[int(number[1])]} and {name}")
         found[int(number[1])] = name

@@ -7,6 +7,7 @@ archive or by their paths in the folder; of a bare file there is one, itself.
 import os
 import re
 import struct
+import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,8 +30,16 @@ RAISED: Errors = (BadZipFile, zlib.error, LZMAError, EOFError, struct.error, *DA
 # Absolute names and names with `..`, in Unix's and in Windows' spelling.
 OUTSIDE = re.compile(r"^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.($|[/\\])")
 
-# What macOS writes beside each file.
-BESIDE = re.compile(r"(^|/)(__MACOSX/|\._)")
+# What systems, network disks and notebooks write beside files: hidden ones, and folders and files of their own.
+BESIDE = re.compile(
+    r"(^|/)(\.|(__MACOSX|@eaDir|#recycle|#snapshot|lost\+found|\$RECYCLE\.BIN)/|(Thumbs\.db|desktop\.ini)$)",
+    re.IGNORECASE,
+)
+# How zip archives may be compressed that others can read and Python can't.
+READABLE = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA}
+METHODS = {1: "shrunk", 6: "imploded", 9: "Deflate64", 93: "Zstandard", 95: "XZ", 96: "JPEG", 98: "PPMd", 99: "AES"}
+ENCRYPTED = 1
+REPACK = "unpack it by another program, such as 7z, and give the folder, or pack that again with `zip -r`"
 
 JSON, BOM = (b"{", b"["), b"\xef\xbb\xbf"
 # A piece of a text that is scanned, and the longest match in it.
@@ -60,16 +69,17 @@ def shape(path: Path) -> str:
 
 
 def names(path: Path) -> list[str]:
-    """Names of all members.
+    """Names of all members, but for what is hidden or a system's own.
 
     Raises `InputError` where the path is missing, damaged or can't be read, or a name points outside.
     """
     if path.is_dir():
         with _readable(path):
-            return sorted(str(file.relative_to(path)) for file in path.rglob("*") if file.is_file())
+            inside = (str(file.relative_to(path)) for file in path.rglob("*") if file.is_file())
+            return sorted(name for name in inside if not BESIDE.search(name))
     if is_archive(path):
         with _readable(path), ZipFile(path) as archive:
-            return _inside(path, archive)
+            return [name for name in _inside(path, archive) if not BESIDE.search(name)]
     # What a link leads to may have the name that the content asks for, or the link itself.
     return [path.name if path.suffix != ".zip" else path.resolve().name]
 
@@ -81,7 +91,7 @@ def only(path: Path, *endings: str) -> str:
     """
     if is_bare(path):
         return names(path)[0]
-    found = [name for name in names(path) if name.lower().endswith(endings) and not BESIDE.search(name)]
+    found = [name for name in names(path) if name.lower().endswith(endings)]
     if len(found) != 1:
         listed = f" ({', '.join(found[:4])}{', …' if found[4:] else ''})" if found else ""
         raise InputError(
@@ -108,7 +118,7 @@ def opened(path: Path, name: str) -> Iterator[IO[bytes]]:
     with _readable(path, "" if kind == "file" else f", {name}"):
         if kind == "archive":
             archive = _open_archive(path, os.getpid())
-            with archive.open(_unbombed(archive.getinfo(name))) as member:
+            with archive.open(_unbombed(_packed_as_usual(archive.getinfo(name), path))) as member:
                 yield member
         else:
             with (path / name if kind == "folder" else path).open("rb") as file:
@@ -196,6 +206,16 @@ def _inside(path: Path, archive: ZipFile) -> list[str]:
         if OUTSIDE.search(name):
             raise InputError(f"{path}: its member {name!r} points outside the archive; get the archive from elsewhere")
     return archive.namelist()
+
+
+def _packed_as_usual(found: ZipInfo, path: Path) -> ZipInfo:
+    """Refuse what is packed in a way that Python can't read, which is no damage."""
+    if found.flag_bits & ENCRYPTED:
+        raise InputError(f"{path}, {found.filename}: encrypted; {REPACK}")
+    if found.compress_type not in READABLE:
+        how = METHODS.get(found.compress_type, f"method {found.compress_type}")
+        raise InputError(f"{path}, {found.filename}: compressed by {how}, which is not read here; {REPACK}")
+    return found
 
 
 def _unbombed(found: ZipInfo) -> ZipInfo:
