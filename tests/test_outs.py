@@ -258,7 +258,11 @@ NO_TEXT = {
         for names, kinds in (
             ([*TEXTS, *FILES], NO_FILE | NO_TARGET),
             (FILES, NO_BINARY),
-            (["download"], NO_FILE | NO_BINARY),
+            # What is unpacked in a folder may be linked to in the place of a download (test_shapes.py).
+            (
+                ["download"],
+                {kind: case for kind, case in (NO_FILE | NO_BINARY).items() if kind != "a link to a folder"},
+            ),
             (TEXTS, NO_TEXT),
         )
         for name in names

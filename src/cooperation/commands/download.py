@@ -16,7 +16,7 @@ from cooperation.io.writing import check_kind, write_text
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--url", nargs="+", required=True, help="address of the file, then mirrors in order")
-    add_out(parser, check_kind, "where the file goes or already is", required=True, metavar="FILE")
+    add_out(parser, _check_place, "where the file goes or already is", required=True, metavar="FILE")
     parser.add_argument("--size", type=int, default=0, metavar="BYTES", help="its size, 0 where unknown (default: 0)")
     parser.add_argument(
         "--sha256",
@@ -43,6 +43,12 @@ def run(arguments: argparse.Namespace) -> None:
     print(f"{arguments.out}: {origin}, {what}")
     if arguments.note:
         write_text(arguments.note, f"{found}  {arguments.out.name}\n")
+
+
+def _check_place(path: Path) -> None:
+    """Raise `InputError` where no file can be; a link to a folder stands for what is unpacked there."""
+    if not (path.is_symlink() and path.is_dir()):
+        check_kind(path)
 
 
 def _hex(text: str) -> str:

@@ -151,8 +151,8 @@ def find_pictures(paths: Sequence[Path]) -> dict[int, Picture]:
 def picture_names(path: Path) -> dict[int, str]:
     """Image id → name of every picture in an archive or folder, or of one that is a file, in the order of the ids.
 
-    The id is the number at the end of a name; hidden files and copies (“x copy 2.jpg”) are left out. Raises `InputError`
-    where there are no pictures, or one has no id or another's.
+    The id is the number at the end of a name; hidden files and copies (“x copy 2.jpg”) are left out. Raises
+    `InputError` where there are no pictures, or one has no id or another's.
     """
     found: dict[int, str] = {}
     for name in volumes.names(path):

@@ -71,22 +71,26 @@ def trained(weights: Path) -> tuple[nn.Module, str]:
         raise InputError(f"{weights}: no such file; download {VGG16_Weights.IMAGENET1K_V1.url}")
     name = weights.name
     if as_published(weights, "x.pth"):
-        raw: Path | BytesIO = weights
+        content = None
         with file_errors(weights):
             found = digest(weights)
     else:
         name = only(weights, ".pth")
         content = read(weights, name)
-        raw, found = BytesIO(content), sha256(content).hexdigest()
+        found = sha256(content).hexdigest()
+
+    def begun() -> Path | BytesIO:
+        return weights if content is None else BytesIO(content)
+
     promised = HASH_IN_NAME.search(name)
     if promised and not found.startswith(promised[1]):
         raise InputError(f"{weights}: its sha256 is {found[:8]}…, not {promised[1]}…; delete it and download it again")
     with parse_errors(weights, "not the weights of VGG-16", "download them again", (Exception,)):
         # Torch itself does not compare the checksums of its archives.
-        if is_zipfile(raw) and (damaged := ZipFile(raw).testzip()):
+        if is_zipfile(begun()) and (damaged := ZipFile(begun()).testzip()):
             raise ValueError(f"{damaged} is damaged")
         # Nothing but tensors: a pickle could run programs.
-        state = torch.load(raw, map_location="cpu", weights_only=True)
+        state = torch.load(begun(), map_location="cpu", weights_only=True)
         with torch.device("meta"):
             network = vgg16(init_weights=False)
         network.load_state_dict(state, assign=True)
