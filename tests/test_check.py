@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from http_host import Host, serving, status
 from in_process import code_of
 from small_files import album, authors_arrays, document, jpeg, picture, write_authors_files, write_json, write_zip
 
@@ -239,3 +240,33 @@ def test_a_granted_gpu_that_torch_cannot_use_is_a_problem(monkeypatch, capsys):
 def test_every_download_is_looked_at():
     name, data = read_dataset(settings())
     assert [found.name for found in preflight.inspect(name, data, Path("raw"))] == RAW
+
+
+def test_addresses_are_asked(monkeypatch, capsys):
+    for name in ("http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+
+    def web_page(handler):
+        handler.send_response(200)
+        handler.send_header("Content-Type", "text/html; charset=utf-8")
+        handler.end_headers()
+
+    page, gone = Host(b""), Host(b"")
+    page.script = [web_page]
+    gone.script = [status(404)]
+    with serving(Host(bytes(12_345))) as here, serving(page) as there, serving(gone) as nowhere:
+        addresses = [f"{here}/a", f"{there}/b", f"{nowhere}/c", "http://127.0.0.1:9/d"]
+        config = settings(downloads={"train2014.zip": {"addresses": addresses}})
+        del config["datasets"]["real"]["weights"], config["datasets"]["real"]["downloads"][WEIGHTS]
+        code, lines, _ = check(monkeypatch, capsys, config, "--ask")
+    assert code == 0
+    said = [each.rpartition(": ")[2] for each in lines if each.startswith("  http://127")]
+    assert said == [
+        "answers, 12,345 bytes",
+        "answers with a web page",
+        "does not answer (404)",
+        "does not answer (ConnectionError)",
+    ]
+    # Nobody is asked without being told so.
+    assert not any(each.startswith("  ") for each in check(monkeypatch, capsys, config)[1])

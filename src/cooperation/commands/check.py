@@ -9,6 +9,7 @@ from pathlib import Path
 
 from cooperation.commands.settings import add_config
 from cooperation.config.experiment import read_dataset
+from cooperation.data.download import answer
 from cooperation.data.preflight import TO_COME, FileState, belonging, disk_space, inspect
 from cooperation.io.devices import say_device
 from cooperation.io.files import InputError
@@ -19,6 +20,7 @@ from cooperation.io.settings import mapping
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_config(parser)
     parser.add_argument("--dataset", help="one of the settings' data sets (default: the one that they choose)")
+    parser.add_argument("--ask", action="store_true", help="ask the addresses of what is to come whether they have it")
     parser.add_argument("--folder", type=Path, metavar="DIR", help="raw files (default: data/DATASET/raw)")
 
 
@@ -31,6 +33,10 @@ def run(arguments: argparse.Namespace) -> None:
     inputs = inspect(name, data, folder)
     for found in inputs:
         print(_line(found))
+        for address in (
+            data.inputs.downloads[found.name].addresses if arguments.ask and found.state.startswith(TO_COME) else ()
+        ):
+            print(f"  {address}: {answer(address)}")
     notes, wrong = belonging(name, data, inputs)
     for note in notes:
         print(note)

@@ -59,6 +59,22 @@ def obtain(path: Path, download: Download, retries: Retries, have: Path | None =
     return found, origin
 
 
+def answer(address: str, timeout: float = 10.0) -> str:
+    """What an address answers when asked for a file's header alone, in words: how many bytes it offers, or why none."""
+    try:
+        # Not by HEAD, which some hosts refuse; the content is not read.
+        with requests.get(address, headers={"Accept-Encoding": "identity"}, stream=True, timeout=timeout) as response:
+            response.raise_for_status()
+            kind = response.headers.get("Content-Type", "").partition(";")[0]
+            size = response.headers.get("Content-Length", "")
+    except requests.RequestException as error:
+        status = error.response.status_code if error.response is not None else type(error).__name__
+        return f"does not answer ({status})"
+    if kind == "text/html":
+        return "answers with a web page"
+    return f"answers, {int(size):,} bytes" if size.isdecimal() else "answers"
+
+
 def _from_any(path: Path, download: Download, retries: Retries) -> tuple[str, str]:
     partial = path.with_name(f".{path.name}.part")
     for leftover in (partial, _tag(partial)):
