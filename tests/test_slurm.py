@@ -1,4 +1,7 @@
-"""The whole chain on a real SLURM, from `dvc repro`: a cancelled training goes on, tables are the local ones."""
+"""The whole chain on a real SLURM, from `dvc repro`: a cancelled training goes on, tables are the local ones.
+
+What the cluster refuses is said before any work, and failures say why.
+"""
 
 import copy
 import re
@@ -33,10 +36,11 @@ class Clustered(Versioned):
         """Its GPUs are pretended, so that a job that is given one must be told not to use it."""
         return super().environment() | {"SNAKEMAKE_PROFILE": "profiles/slurm", "COOPERATION_DEVICE": "cpu"}
 
-    def ask_often(self):
+    def ask_often(self, **other):
+        """other: what else the profile says then."""
         path = self.folder / "profiles/slurm/config.yaml"
         often = {"slurm-init-seconds-before-status-checks": 1, "seconds-between-status-checks": 1}
-        path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | often))
+        path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | often | other))
 
 
 @pytest.fixture(scope="module")
@@ -49,16 +53,23 @@ def local(uninterrupted, tmp_path_factory):  # noqa: F811
 
 
 @pytest.fixture(scope="module")
-def clustered(tmp_path_factory):
-    """Made on the cluster; one training was cancelled after its first epochs. queue: what ran, second by second."""
+def slurm(tmp_path_factory):
+    """A cluster that runs."""
     reason = slurm_cluster.missing()
     if reason:
         lacking(f"no SLURM: {reason}")
+    with cluster(tmp_path_factory.mktemp("slurm") / "slurm"):
+        yield
+
+
+@pytest.fixture(scope="module")
+def clustered(slurm, tmp_path_factory):  # noqa: ARG001
+    """Made on the cluster; one training was cancelled after its first epochs. queue: what ran, second by second."""
     folder = tmp_path_factory.mktemp("cluster")
     made = Clustered(folder / "mine", APART)
     made.ask_often()
     made.queue = []
-    with cluster(folder / "slurm"), (folder / "said").open("wb") as said:
+    with (folder / "said").open("wb") as said:
         command = [sys.executable, "-m", "dvc", "repro"]
         process = subprocess.Popen(command, cwd=made.folder, env=made.environment(), stdout=said, stderr=said)
         try:
@@ -132,3 +143,61 @@ def test_conditions_are_played_side_by_side(clustered):
 def test_nothing_is_left_to_do_without_the_cluster(clustered):
     done = clustered.run("env", "--unset=SNAKEMAKE_PROFILE", "snakemake")
     assert "Nothing to be done" in done.stdout
+
+
+@pytest.fixture
+def fresh(slurm, tmp_path):  # noqa: ARG001
+    """A project of which nothing is made yet, and no job is tried again."""
+    made = Clustered(tmp_path / "mine", APART)
+    made.ask_often(retries=0)
+    return made
+
+
+REFUSED = {
+    "extract": ({"mem_mb": 10**9}, "Memory specification can not be satisfied"),
+    "train": ({"slurm_partition": "nowhere"}, "invalid partition specified: nowhere"),
+    "encode": ({"slurm_extra": "'--constraint=ib'"}, "not allowed in the 'slurm_extra' parameter"),
+    "normalise": ({"constraint": "copper"}, "Invalid feature specification"),
+    "play": ({"gpu_model": "abacus"}, "Requested node configuration is not available"),
+    "report": ({"slurm_extra": "'--dependency=afterok:1x'"}, "Job dependency problem"),
+}
+
+
+def test_what_the_cluster_refuses_is_said_before_any_work(fresh):
+    resources = yaml.safe_load((fresh.folder / "profiles/slurm/config.yaml").read_text())["set-resources"]
+    for rule, (wrong, _) in REFUSED.items():
+        resources[rule] = resources.get(rule, {}) | wrong
+    fresh.ask_often(**{"set-resources": resources})
+    done = fresh.run("snakemake")
+    assert done.returncode == 1
+    said = done.stdout.partition("SLURM refuses these jobs, so nothing was begun:\n")[2]
+    found = dict(line.split(": ", 1) for line in said.splitlines() if not line.startswith(" "))
+    for rule, (_, words) in REFUSED.items():
+        assert words in found[rule], said
+    assert found.keys() == REFUSED.keys()
+    assert found["train"].endswith("this cluster has the partitions cpu, gpu")
+    assert not (fresh.folder / "data").exists()
+    assert ask("squeue", "--noheader") == ""
+
+
+def test_nodes_that_are_down_for_a_while_are_no_refusal(fresh):
+    ask("scontrol", "update", "NodeName=n1,n2", "State=DOWN", "Reason=test")
+    log = fresh.folder / "said"
+    try:
+        with log.open("wb") as said:
+            command = ["snakemake", "--until", "miniature"]
+            process = subprocess.Popen(command, cwd=fresh.folder, env=fresh.environment(), stdout=said, stderr=said)
+        until(lambda: "rule_miniature" in ask("squeue", "--noheader", "--format=%k"), "the job")
+    finally:
+        ask("scontrol", "update", "NodeName=n1,n2", "State=RESUME")
+    assert process.wait(300) == 0
+    assert re.search("can't start them on the nodes that are up:\nminiature: ", log.read_text())
+    assert (fresh.folder / "data/small/raw/val2014.zip").exists()
+
+
+def test_a_job_that_needs_more_memory_says_so(fresh):
+    fresh.ask_often(**{"set-resources": {"miniature": {"mem_mb": 40}}})
+    done = fresh.run("snakemake", "--until", "miniature")
+    assert done.returncode == 1
+    assert "reason: it needed more memory: raise mem_mb of miniature in set-resources of your profile\n" in done.stdout
+    assert re.search(r"^ +slurmstepd\S* error: .*memory limit", done.stdout, re.MULTILINE)
