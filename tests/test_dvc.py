@@ -9,6 +9,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from project import lacking
+from project import ROOT, lacking
 from reduced import CONFIG
 from uninterrupted import lend_data, uninterrupted  # noqa: F401
 from versioned import Versioned
@@ -150,6 +151,84 @@ def test_an_experiment_with_a_changed_setting(second):
     assert all(name.startswith("dialog.written.answered.") for name in changed)
     second.git("checkout", "--quiet", "--force", "v2")
     second.dvc("checkout", "--force")
+
+
+PARTS = {
+    # Snakemake would train them anew, in their place.
+    "only bots": ["checkpoints"],
+    "only reports": ["reports"],
+    "all but results": [".snakemake/metadata", "data", "checkpoints", "reports"],
+}
+
+
+@pytest.mark.parametrize("pulled", PARTS.values(), ids=PARTS)
+def test_a_part_that_was_pulled_is_not_recorded_as_all(second, pulled, tmp_path):
+    clone = restored(second, tmp_path / "theirs", *pulled)
+    before = {name: (clone.folder / name).read_text() for name in ("dvc.lock", "dvc.yaml")}
+    refused = clone.run(sys.executable, "-m", "dvc", "repro", "--force")
+    assert refused.returncode != 0
+    assert "localrule" not in refused.stdout
+    assert {name: (clone.folder / name).read_text() for name in before} == before
+    command = re.search("They come with: dvc (.*)", refused.stdout)[1]
+    clone.dvc(*command.split())
+    assert clone.jobs() == {}
+    clone.dvc("repro", "--force")
+    assert recorded(clone) == recorded(second)
+
+
+def recorded(project):
+    """Folder → number of files in dvc.lock."""
+    lock = yaml.safe_load((project.folder / "dvc.lock").read_text())
+    return {out["path"]: out["nfiles"] for out in lock["stages"]["everything"]["outs"]}
+
+
+def test_what_is_no_longer_wanted_leaves_the_record_when_that_is_said(second, tmp_path):
+    clone = restored(second, tmp_path / "theirs")
+    (clone.folder / "data/small/fc7_1of1.h5").unlink()
+    refused = clone.run(sys.executable, "-m", "dvc", "repro", "--force")
+    assert "1 files that are not here and that snakemake would not make: data/small/fc7_1of1.h5" in refused.stdout
+    clone.dvc(*re.search("records what is here: dvc (.*)", refused.stdout)[1].split())
+    assert recorded(clone) == recorded(second) | {"data": recorded(second)["data"] - 1}
+
+
+def test_all_is_made_anew_where_nothing_was_pulled(second, tmp_path):
+    clone = second.clone(tmp_path / "theirs")
+    clone.dvc("repro")
+    # What was remembered of things that are no longer made is forgotten.
+    memory = ".snakemake/metadata"
+    assert recorded(clone) == recorded(second) | {memory: recorded(clone)[memory]}
+
+
+@pytest.fixture
+def made(second, tmp_path):
+    """A colleague's clone, with make's targets."""
+    clone = second.clone(tmp_path / "theirs")
+    shutil.copy(ROOT / "Makefile", clone.folder)
+    (clone.folder / ".venv").mkdir()
+    for name in ("installed", "extras"):
+        (clone.folder / ".venv" / name).touch()
+    return clone
+
+
+def test_reports_alone_are_pulled(made):
+    assert make(made, "pull-reports").returncode == 0
+    assert (made.folder / "reports/small/index.html").exists()
+    assert not any((made.folder / name).exists() for name in ("data", "checkpoints", "results"))
+
+
+def test_trained_bots_are_pulled_and_play_without_training(made):
+    assert make(made, "pull-bots").returncode == 0
+    scramble_times(made.folder)
+    assert not (made.folder / "data/small/raw").exists()
+    target = "results/small/round-seed1/written/none.h5"
+    assert made.jobs(target) == {"play_round": 1}
+    done = made.snakemake(target)
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+def make(project, target):
+    """What the Makefile does where its environment is the tests' own."""
+    return project.run("make", "--old-file=.venv/installed", "--old-file=.venv/extras", target)
 
 
 @pytest.fixture
