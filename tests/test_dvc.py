@@ -14,10 +14,11 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+import documented
 import pandas as pd
 import pytest
 import yaml
-from project import ROOT, lacking
+from project import lacking
 from reduced import CONFIG
 from uninterrupted import lend_data, uninterrupted  # noqa: F401
 from versioned import Versioned
@@ -199,36 +200,63 @@ def test_all_is_made_anew_where_nothing_was_pulled(second, tmp_path):
     assert recorded(clone) == recorded(second) | {memory: recorded(clone)[memory]}
 
 
+# The commands of docs/sharing.md, where they are typed otherwise here, or another test does.
+FILE = "results/small/round-seed1/written/none.h5"
+TYPED = {
+    'git add dvc.lock config.yaml && git commit -m "Longer training" && git tag longer': "git commit --allow-empty"
+    " -m longer && git tag longer",
+    "git checkout longer && dvc checkout": "git checkout --force longer && dvc checkout",
+    "dvc exp run -S config.yaml:datasets.miniature.training.dialog.epochs=20": "dvc exp run"
+    " -S config.yaml:datasets.small.training.dialog.epochs=3",
+    "snakemake results/…/CONDITION.h5": f"snakemake {FILE}",
+    "snakemake -n FILE": f"snakemake -n {FILE}",
+    "cooperation provenance FILE": f"python -m cooperation provenance {FILE}",
+    "cooperation play": "python -m cooperation play --help",
+    "dvc gc --workspace": "dvc gc --workspace --force",
+    "dvc commit": "dvc commit --force",
+    "dvc remote add --default ours ssh://user@host/srv/cooperation": "dvc remote add --force --default ours"
+    " ssh://user@host/srv/cooperation",
+    "dvc remote add --default ours s3://bucket/cooperation": "dvc remote add --force --default ours s3://bucket/cooperation",
+}
+ELSEWHERE = ("pip install dvc-s3",)
+
+
+def test_documented_commands_do_something(second, tmp_path):
+    clone = second.clone(tmp_path / "theirs")
+    clone.with_make()
+    clone.dvc("pull")
+    environment = clone.environment()
+    environment["PYTHONPATH"] = "src"
+    for command in documented.commands("sharing.md"):
+        if command not in ELSEWHERE:
+            done = clone.run("bash", "-c", TYPED.get(command, command), environment=environment)
+            assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}"
+            # What a remote elsewhere would be asked for.
+            clone.git("checkout", "--force", ".dvc/config")
+
+
 @pytest.fixture
 def made(second, tmp_path):
     """A colleague's clone, with make's targets."""
     clone = second.clone(tmp_path / "theirs")
-    shutil.copy(ROOT / "Makefile", clone.folder)
-    (clone.folder / ".venv").mkdir()
-    for name in ("installed", "extras"):
-        (clone.folder / ".venv" / name).touch()
+    clone.with_make()
     return clone
 
 
 def test_reports_alone_are_pulled(made):
-    assert make(made, "pull-reports").returncode == 0
+    assert made.run("make", "pull-reports").returncode == 0
     assert (made.folder / "reports/small/index.html").exists()
     assert not any((made.folder / name).exists() for name in ("data", "checkpoints", "results"))
 
 
 def test_trained_bots_are_pulled_and_play_without_training(made):
-    assert make(made, "pull-bots").returncode == 0
+    assert made.run("make", "pull-bots").returncode == 0
     scramble_times(made.folder)
     assert not (made.folder / "data/small/raw").exists()
     target = "results/small/round-seed1/written/none.h5"
     assert made.jobs(target) == {"play_round": 1}
     done = made.snakemake(target)
     assert done.returncode == 0, done.stdout[-3000:]
-
-
-def make(project, target):
-    """What the Makefile does where its environment is the tests' own."""
-    return project.run("make", "--old-file=.venv/installed", "--old-file=.venv/extras", target)
 
 
 @pytest.fixture

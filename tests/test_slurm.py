@@ -5,16 +5,18 @@ What the cluster refuses is said before any work, and failures say why.
 
 import copy
 import re
+import signal
 import subprocess
 import sys
 import time
 from contextlib import suppress
 from pathlib import Path
 
+import documented
 import pytest
 import slurm_cluster
 import yaml
-from project import lacking
+from project import ROOT, lacking
 from reduced import CONFIG
 from slurm_cluster import ask, cluster, until
 from uninterrupted import beside, uninterrupted  # noqa: F401
@@ -143,6 +145,115 @@ def test_conditions_are_played_side_by_side(clustered):
 def test_nothing_is_left_to_do_without_the_cluster(clustered):
     done = clustered.run("env", "--unset=SNAKEMAKE_PROFILE", "snakemake")
     assert "Nothing to be done" in done.stdout
+
+
+# The commands of docs/cluster.md, where they are typed otherwise here, or another file of tests does.
+TYPED = {
+    # 21 GB are not downloaded.
+    "snakemake --cores 1 --config dataset=visdial_0.9 --until download": f"env --unset=SNAKEMAKE_PROFILE snakemake -n"
+    f" --configfile {ROOT}/config.yaml --cores 1 --config dataset=visdial_0.9 --until download",
+    "cooperation check": "PYTHONPATH=src python -m cooperation check --dataset small",
+    "sbatch --test-only": "sbatch --test-only --wrap true",
+    "scancel --name ID": "scancel --name preflight",
+}
+ELSEWHERE = {
+    "snakemake --cores 8 --use-conda": "test_conda.py",
+    "cooperation train --save-every": "test_resume.py",
+    "kill -INT PID": "test_slurm.py",
+    "make lock": "test_readme.py",
+}
+
+
+@pytest.mark.parametrize("command", documented.commands("cluster.md"))
+def test_documented_commands_do_something(clustered, command):
+    if command in ELSEWHERE:
+        words = command.split("--")[-1].removeprefix("kill ").split()[0].replace("-", ".")
+        assert re.search(words, (ROOT / "tests" / ELSEWHERE[command]).read_text())
+        return
+    if not (clustered.folder / "Makefile").exists():
+        clustered.with_make()
+    done = clustered.run("bash", "-c", TYPED.get(command, command))
+    assert done.returncode == 0, done.stdout
+
+
+# A list of jobs, as accounting would give it: there is none here.
+SACCT = """#!/bin/sh
+squeue --noheader --states=all --format='%A|%T'
+"""
+
+
+def test_documented_settings_are_taken_and_get_to_the_job(fresh):
+    """All at once: by Snakemake, its plug-in and the cluster. Values with other choices are those of the last."""
+    found = [yaml.safe_load(line) for line in documented.settings("cluster.md")]
+    said = {key: value for one in found for key, value in one.items()}
+    for name in ("jobs", "device", "container", "software-deployment-method"):
+        del said[name]
+    assert said.keys() >= {"constraint", "slurm_extra", "gpu_model", "slurm_account", "slurm-qos"}
+    resources = {key: value for key, value in said.items() if "-" not in key}
+    profile = {key: value for key, value in said.items() if "-" in key}
+    common = {"slurm_partition": "gpu", "mem_mb": 1000, "runtime": 60}
+    fresh.ask_often(**profile, **{"default-resources": common | resources, "set-resources": {}})
+    programs = fresh.folder / "bin"
+    programs.mkdir()
+    (programs / "sacct").write_text(SACCT)
+    (programs / "sacct").chmod(0o755)
+    environment = fresh.environment()
+    environment["PATH"] = f"{programs}:{environment['PATH']}"
+    done = fresh.run("snakemake", "--until", "miniature", environment=environment)
+    assert done.returncode == 0, done.stdout
+    number = re.search(r"SLURM jobid (\d+)", done.stdout)[1]
+    job = ask("scontrol", "show", "job", number)
+    for words in ("Features=ib", "OverSubscribe=NO", "Account=name", "Partition=gpu", "gpu:a100", "TimeLimit=01:00:00"):
+        assert words in job
+    # The plug-in passes it on; a cluster without accounting doesn't keep it.
+    assert profile["slurm-qos"] == "name"
+
+
+@pytest.mark.parametrize("method", ["apptainer", "conda"])
+def test_documented_ways_of_deployment_are_planned(fresh, method):
+    assert f"software-deployment-method: {method}" in documented.settings("cluster.md")
+    fresh.ask_often(**{"software-deployment-method": method})
+    if method == "apptainer":
+        [line] = [line for line in documented.settings("cluster.md") if line.startswith("container")]
+        path = fresh.folder / "Snakefile"
+        path.write_text(f"{path.read_text()}\n\n{line.replace('…', 'python:3.11')}\n")
+    # Both programs are needed to go on.
+    assert fresh.run("snakemake", "-n").returncode == 0
+
+
+def test_a_run_whose_jobs_nobody_knows_any_more_ends_by_sigint_and_goes_on(fresh):
+    """A controller that forgot them: the queue is empty for the process that submitted."""
+    programs = fresh.folder / "bin"
+    programs.mkdir()
+    (programs / "squeue").write_text("#!/bin/sh\n")
+    (programs / "squeue").chmod(0o755)
+    environment = fresh.environment()
+    environment["PATH"] = f"{programs}:{environment['PATH']}"
+    command = ["snakemake", "--until", "encode"]
+    process = subprocess.Popen(command, cwd=fresh.folder, env=environment, stdout=subprocess.DEVNULL)
+    until((fresh.folder / "data/small/raw/val2014.zip").exists, "the first job")
+    until(lambda: ask("squeue", "--me", "--noheader") == "", "its end")
+    process.send_signal(signal.SIGTERM)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(5)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 1
+    done = fresh.run(*command)
+    assert done.returncode == 0, done.stdout
+    assert (fresh.folder / "data/small/dialogs.h5").exists()
+
+
+def test_the_report_for_the_authors_of_the_plug_in_shows_what_it_says(slurm, tmp_path):  # noqa: ARG001
+    [block], _ = documented.parts("upstream/slurm_lost_jobs.md")
+    often = "--slurm-init-seconds-before-status-checks 1 --seconds-between-status-checks 1"
+    with (tmp_path / "said").open("wb") as said:
+        process = subprocess.Popen(["bash", "-c", f"{block.rstrip()} {often}"], cwd=tmp_path, stdout=said, stderr=said)
+    until((tmp_path / "one").exists, "the file")
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(8)
+    process.send_signal(signal.SIGINT)
+    process.wait(60)
+    assert "1 of 1 steps" not in (tmp_path / "said").read_text()
 
 
 @pytest.fixture

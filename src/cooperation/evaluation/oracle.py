@@ -20,7 +20,6 @@ from cooperation.game.messages import Floats, Messages
 from cooperation.game.readings import READINGS
 from cooperation.game.vocabulary import Vocabulary
 from cooperation.io.identity import ATTRIBUTE
-from cooperation.io.provenance import software
 
 # Numbers are said in binary digits, no and yes, so that a negated answer is always wrong.
 VOCABULARY = Vocabulary.of(["no", "yes", "which", "UNK"])
@@ -67,7 +66,7 @@ def play_oracles() -> dict[str, Result]:
         game = games.play(condition, READINGS[READING], baseline)
         named = {"dataset": "scripted", "model": "scripted", "seed": SEED, "game_seed": SEED, "reading": READING}
         features = {"features": FEATURES, "candidates": DIALOGS}
-        attributes = {**named, "condition": name, **features, **software(), "device": "cpu", ATTRIBUTE: MADE_OF}
+        attributes = {**named, "condition": name, **features, "device": "cpu", ATTRIBUTE: MADE_OF}
         results[name] = as_result(game, dialogs, condition, attributes)
     return results
 
