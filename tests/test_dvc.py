@@ -20,7 +20,7 @@ import pytest
 import yaml
 from project import lacking
 from reduced import CONFIG
-from uninterrupted import lend_data, uninterrupted  # noqa: F401
+from uninterrupted import digests, lend_data, uninterrupted  # noqa: F401
 from versioned import Versioned
 
 NOTHING = "Nothing to be done"
@@ -216,7 +216,8 @@ TYPED = {
     "dvc commit": "dvc commit --force",
     "dvc remote add --default ours ssh://user@host/srv/cooperation": "dvc remote add --force --default ours"
     " ssh://user@host/srv/cooperation",
-    "dvc remote add --default ours s3://bucket/cooperation": "dvc remote add --force --default ours s3://bucket/cooperation",
+    "dvc remote add --default ours s3://bucket/cooperation": "rm -f .dvc/config.local &&"
+    " dvc remote add --force --default ours s3://bucket/cooperation",
 }
 ELSEWHERE = ("pip install dvc-s3",)
 
@@ -231,8 +232,25 @@ def test_documented_commands_do_something(second, tmp_path):
         if command not in ELSEWHERE:
             done = clone.run("bash", "-c", TYPED.get(command, command), environment=environment)
             assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}"
-            # What a remote elsewhere would be asked for.
-            clone.git("checkout", "--force", ".dvc/config")
+
+
+def test_another_condition_adds_one_file_whatever_was_committed_meanwhile(second, tmp_path):
+    """Commits of code that games don't use change no byte of them; beside the file stands which commit made it."""
+    clone = restored(second, tmp_path / "theirs")
+    before = {path: hashed for path, hashed in digests(clone).items() if not path.startswith("reports")}
+    edited = clone.folder / "src/cooperation/reports/tables.py"
+    edited.write_text(edited.read_text() + "\n# An edit.\n")
+    with config_of(clone) as config:
+        config["conditions"]["round"]["later"] = {"channel": "answer", "kind": "negate", "start": 2}
+    clone.commit("v3")
+    done = clone.snakemake()
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert re.findall(r"localrule (play\w*):", done.stdout) == ["play_round"]
+    after = {path: hashed for path, hashed in digests(clone).items() if not path.startswith("reports")}
+    made = "results/small/round-seed1/written/later.h5"
+    assert {path for path in after if after[path] != before.get(path)} == {made, f"{made}.origin.json"}
+    origin = json.loads((clone.folder / f"{made}.origin.json").read_text())
+    assert origin["commit"] == clone.git("rev-parse", "HEAD").strip()
 
 
 @pytest.fixture

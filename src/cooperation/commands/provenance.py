@@ -1,7 +1,7 @@
 """Show where files come from, and whether a report's are as they were written.
 
-Dialogs, features, checkpoints and results carry settings, seeds, device and hashes of their inputs. The commit and
-the versions that made them stand beside them (.origin.json). What a report's files were made of, its manifest.json says.
+Dialogs, features, checkpoints and results carry settings, seeds, device and hashes of their inputs; which commit and
+versions made the latter two stands beside them. What a report's files were made of is said by its manifest.json.
 """
 
 import argparse
