@@ -100,8 +100,8 @@ def queue():
     found = []
     for line in ask("squeue", "--noheader", "--states=RUNNING", f"--Format={form}").splitlines():
         job = dict(zip(KEYS, line.split("|"), strict=False)) | {"at": moment}
-        # As rule_train_wildcards_round_1.
-        job["rule"] = job["comment"].removeprefix("rule_").split("_wildcards_")[0]
+        # As rule_train_wildcards_round_1, or rule_play_play of the group play.
+        job["rule"] = re.sub(r"^(\w+)_\1$", r"\1", job["comment"].removeprefix("rule_").split("_wildcards_")[0])
         job["granted"] = dict(pair.split("=") for pair in job["granted"].split(","))
         found.append(job)
     return found
@@ -137,9 +137,14 @@ def test_memory_grows_with_every_try(clustered):
     assert [trained[job] for job in sorted(trained, key=int)] == ["16000M", "32000M"]
 
 
-def test_conditions_are_played_side_by_side(clustered):
-    playing = [job["at"] for job in clustered.queue if job["rule"] == "play"]
-    assert max(playing.count(moment) for moment in playing) > 2
+def test_games_are_one_large_job(clustered):
+    [playing] = {job["id"] for job in clustered.queue if job["rule"] == "play"}
+    assert clustered.said.count("rule play:") == len(list((clustered.folder / "results").rglob("*.h5"))) == 7
+    job = ask("scontrol", "show", "job", playing)
+    # Five minutes a game, and the memory of one.
+    assert "TimeLimit=00:35:00" in job
+    assert "mem=4000M" in job
+    assert "TresPerJob=gres:gpu:1" in job
 
 
 def test_nothing_is_left_to_do_without_the_cluster(clustered):

@@ -21,11 +21,14 @@ def check(workflow: Any) -> None:
     day, a job of next week is submitted and cancelled.
     """
     refused, waiting, calls = defaultdict(dict), defaultdict(dict), defaultdict(dict)
-    for job in (job for job in workflow.dag.needrun_jobs() if not job.is_local):
+    needed = [job for job in workflow.dag.needrun_jobs() if not job.is_local]
+    # A group is one job of SLURM; its members are of the rules that it is called by.
+    for job in dict.fromkeys(workflow.dag.get_job_group(job) or job for job in needed):
+        rules = {one.rule.name: None for one in (job.jobs if job.is_group() else [job])}
         try:
-            calls[_call(job, workflow.executor_settings)][job.rule.name] = None
+            calls[_call(job, workflow.executor_settings)].update(rules)
         except WorkflowError as error:
-            refused[str(error)][job.rule.name] = None
+            refused[str(error)].update(rules)
     for call, rules in calls.items():
         if why := _refusal(f"{call} --test-only"):
             later = _refusal(f"{call} --begin=now+7days")
