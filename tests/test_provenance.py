@@ -320,6 +320,17 @@ def test_the_manifest_of_another_result_is_another(reported, monkeypatch, capsys
     assert after["settings"]["resamples"] == 30
 
 
+def test_the_page_names_seeds_identities_and_who_made_what_it_shows(reported):
+    page = (reported / "index.html").read_text()
+    for name, value in {
+        "Seeds of training": "1",
+        "Seed of the games": "1",
+        "Bots, dialog, seed 1": "dialog, seed 1 (89ab)",
+        **{key: value for key, value in software().items() if key in ("commit", "torch")},
+    }.items():
+        assert f"<dt>{name}</dt><dd>{value}</dd>" in page
+
+
 def test_what_lies_beside_a_report_is_not_taken_for_its_own(reported, monkeypatch, capsys):
     (reported / "notes.csv").write_text("mine")
     found = of_report(monkeypatch, capsys, reported / "notes.csv")

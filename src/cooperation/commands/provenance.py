@@ -38,9 +38,8 @@ def run(arguments: argparse.Namespace) -> None:
             raise InputError(f"{path}: is a folder; name files in it")
         if not path.is_file():
             raise InputError(f"{path}: no such file; correct its name, or make it with snakemake if a rule makes it")
-        content = digest(path)
-        made_by = {"made by": found} if (found := read_origin(path, content)) else {}
-        shown = {f"{path}": {"sha256": content, **made_by, **carried(path)}}
+        made_by = {"made by": found} if (found := read_origin(path)) else {}
+        shown = {f"{path}": {"sha256": digest(path), **made_by, **carried(path)}}
         print(yaml.safe_dump(shown, sort_keys=False, allow_unicode=True, width=120), end="")
 
 

@@ -25,20 +25,14 @@ def write_origin(path: Path) -> None:
     """
     if is_null(path):
         return
-    content = digest(path)
-    if read_origin(path, content) is None:
-        write_text(origin_of(path), json.dumps({"sha256": content, **software()}, indent=1) + "\n")
+    if not read_origin(path):
+        write_text(origin_of(path), json.dumps({"sha256": digest(path), **software()}, indent=1) + "\n")
 
 
-def read_origin(path: Path, content: str) -> dict[str, str] | None:
-    """The commit and versions by which the content of a file was first made; None where that isn't said.
-
-    content: the file's SHA-256.
-    """
+def read_origin(path: Path) -> dict[str, str]:
+    """The commit and versions by which the content of a file was first made; {} where that isn't said."""
     try:
         said = json.loads(origin_of(path).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return None
-    if not isinstance(said, dict) or said.pop("sha256", None) != content:
-        return None
-    return said
+        return {}
+    return said if isinstance(said, dict) and said.pop("sha256", None) == digest(path) else {}
