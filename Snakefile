@@ -18,6 +18,7 @@ rule all:
 
 
 onstart:
+    unlink_memory()
     if workflow.executor_plugin.name == "slurm":
         import slurm_preflight
 

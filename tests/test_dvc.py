@@ -1,6 +1,7 @@
 """The workflow under DVC: what either of them made the other leaves alone; versions go to a remote and come back."""
 
 import getpass
+import hashlib
 import json
 import os
 import random
@@ -213,6 +214,7 @@ TYPED = {
     "cooperation provenance FILE": f"python -m cooperation provenance {FILE}",
     "cooperation play": "python -m cooperation play --help",
     "dvc gc --workspace": "dvc gc --workspace --force",
+    "dvc gc --all-branches --all-tags": "dvc gc --all-branches --all-tags --force",
     "dvc commit": "dvc commit --force",
     "dvc remote add --default ours ssh://user@host/srv/cooperation": "dvc remote add --force --default ours"
     " ssh://user@host/srv/cooperation",
@@ -251,6 +253,47 @@ def test_another_condition_adds_one_file_whatever_was_committed_meanwhile(second
     assert {path for path in after if after[path] != before.get(path)} == {made, f"{made}.origin.json"}
     origin = json.loads((clone.folder / f"{made}.origin.json").read_text())
     assert origin["commit"] == clone.git("rev-parse", "HEAD").strip()
+
+
+@pytest.mark.parametrize("kind", ["hardlink", "symlink"])
+def test_a_cache_with_links_is_not_written_through(second, kind, tmp_path):
+    clone = second.clone(tmp_path / "theirs")
+    clone.dvc("config", "--local", "cache.type", kind)
+    clone.dvc("pull")
+    memory = next(path for path in (clone.folder / ".snakemake/metadata").rglob("*") if path.is_file())
+    assert memory.is_symlink() or memory.stat().st_nlink > 1
+    edited = clone.folder / "src/cooperation/evaluation/ranking.py"
+    edited.write_text(edited.read_text() + "\n# An edit.\n")
+    done = clone.snakemake()
+    assert done.returncode == 0, done.stdout[-3000:]
+    cache = clone.folder / ".dvc/cache/files/md5"
+    kept = [path for path in cache.rglob("*") if path.is_file()]
+    assert len(kept) > 50
+    for path in kept:
+        assert hashlib.md5(path.read_bytes()).hexdigest() == (path.parent.name + path.name).removesuffix(".dir")
+
+
+def test_a_conflict_of_records_is_solved_as_documented(second, tmp_path):
+    clone = restored(second, tmp_path / "theirs")
+    for name, start in (("mine", 3), ("yours", 4)):
+        clone.git("checkout", "--quiet", "-B", name, "v2")
+        clone.dvc("checkout", "--force")
+        with config_of(clone) as config:
+            config["conditions"]["round"][name] = {"channel": "answer", "kind": "negate", "start": start}
+        clone.dvc("repro")
+        clone.commit(name)
+    assert clone.run("git", "merge", "mine").returncode != 0
+    assert clone.run(sys.executable, "-m", "dvc", "status").returncode != 0
+    clone.git("checkout", "--ours", "config.yaml")
+    with config_of(clone) as config:
+        config["conditions"]["round"]["mine"] = {"channel": "answer", "kind": "negate", "start": 3}
+    block = next(block for block in documented.parts("sharing.md")[0] if "--ours" in block)
+    done = clone.run("bash", "-ec", block)
+    assert done.returncode == 0, done.stdout
+    clone.commit("both")
+    results = clone.folder / "results/small/round-seed1/written"
+    assert {"mine.h5", "yours.h5"} <= {path.name for path in results.iterdir()}
+    assert SKIPPED in clone.dvc("repro")
 
 
 @pytest.fixture
