@@ -24,8 +24,10 @@ from reduced import CONFIG
 from uninterrupted import digests, lend_data, uninterrupted  # noqa: F401
 from versioned import Versioned
 
+from cooperation.io.files import digest
+
 NOTHING = "Nothing to be done"
-SKIPPED = "Data and pipelines are up to date."
+SKIPPED = "Stage 'everything' didn't change, skipping"
 PROGRESS = "checkpoints/small/round-seed1.progress.safetensors"
 
 
@@ -98,6 +100,28 @@ def test_what_dvc_made_snakemake_leaves_alone(second):
     assert "1 of 1 steps" not in second.said
     assert NOTHING in second.run("snakemake").stdout
     assert SKIPPED in second.dvc("repro")
+
+
+def test_a_file_that_lies_elsewhere_is_asked_for(project, tmp_path):
+    """Another file of the same name and size is seen, another time is not."""
+    given = tmp_path / "given/dialogs.json"
+    given.parent.mkdir()
+    given.write_text("[1]")
+    clone = project.clone(tmp_path / "theirs")
+    with config_of(clone) as config:
+        config["datasets"]["small"] |= {"source": "genuine", "dialogs": {"dialogs": str(given)}, "raw": {"train": 9}}
+
+    def asked():
+        clone.dvc("repro", "given")
+        return (clone.folder / ".snakemake/given.txt").read_text()
+
+    assert (before := asked()) == f"{digest(given)}  {given}\n"
+    os.utime(given, (1, 1))
+    assert asked() == before
+    given.write_text("[2]")
+    assert asked() == f"{digest(given)}  {given}\n" != before
+    given.unlink()
+    assert asked() == f"missing  {given}\n"
 
 
 def test_a_killed_training_goes_on_after_its_last_epoch(second):
