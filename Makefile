@@ -1,17 +1,19 @@
 # make: everything, from raw files to reports/miniature/index.html.  make test: all checks and tests.
 # make extras: what sharing results and a cluster need.  make retriever: what examples/retriever.py needs.
+# make pull-reports, make pull-bots: a part of what colleagues recorded.
 PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Another program's packages are not this environment's; containers may run with a user who has no home.
 unexport PYTHONPATH
 export HOME ?= $(CURDIR)
+DATASET := $(shell sed -n 's/^dataset: *\([^ \#]*\).*/\1/p' config.yaml)
 
-.PHONY: all extras retriever test check system audit lock fuzz bench scale precision coverage gpu clean
+.PHONY: all extras retriever pull-reports pull-bots test check system audit lock fuzz bench scale precision coverage gpu clean
 all: .venv/installed
 	@echo "From raw files to the report: about five minutes on two cores for the miniature; later runs do what is missing"
 	snakemake --cores all
-	@echo "Done: open reports/$$(sed -n 's/^dataset: *\([^ #]*\).*/\1/p' config.yaml)/index.html"
+	@echo "Done: open reports/$(DATASET)/index.html"
 
 # Three files of tests at a time, since the longest mostly waits for a cluster.
 test: check system
@@ -50,6 +52,13 @@ retriever: .venv/retriever
 .venv/retriever: .venv/installed requirements-retriever.txt
 	$(BIN)/pip install --quiet --require-hashes -r requirements-retriever.txt
 	touch $@
+
+# What a colleague recorded, in parts: the reports; or what the trained bots need to play, with what Snakemake remembers of
+# it, so that it trains nothing anew. All of it: dvc pull.
+pull-reports: .venv/extras
+	dvc pull reports
+pull-bots: .venv/extras
+	dvc pull .snakemake/metadata checkpoints $(patsubst %,data/$(DATASET)/%.h5,dialogs features)
 
 # The licences of what is installed, and the known vulnerabilities of what is locked, for which PyPI is asked.
 audit: .venv/extras .venv/retriever

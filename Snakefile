@@ -18,6 +18,11 @@ rule all:
 
 
 onstart:
+    unlink_memory()
+    if workflow.executor_plugin.name == "slurm":
+        import slurm_preflight
+
+        slurm_preflight.check(workflow)
     # What the commands read where the settings are not those of config.yaml alone.
     if SETTINGS != "config.yaml":
         with open(SETTINGS, "w", encoding="utf-8") as file:

@@ -44,7 +44,7 @@ def create(file, prefix):
     venv.create(prefix, symlinks=True)
     [site] = prefix.glob("lib/python*/site-packages")
     for line in packages["pip"]:
-        requirement = Requirement(line)
+        requirement = Requirement(line.partition(" --hash=")[0])
         if not requirement.marker or requirement.marker.evaluate():
             link(pinned(requirement), site)
 

@@ -46,7 +46,7 @@ class Bare(Project):
         self.python = folder / "bare/bin/python"
 
     def with_conda(self, *words, path):
-        command = [self.python, "-m", "snakemake", "--cores", "2", "--use-conda", *words]
+        command = [self.python, "-m", "snakemake", "--cores", "2", *words]
         environment = self.environment() | {"PATH": os.pathsep.join([str(self.python.parent), *path, "/usr/bin:/bin"])}
         return subprocess.run(
             command, cwd=self.folder, env=environment, check=False, text=True, stdout=-1, stderr=subprocess.STDOUT
@@ -61,7 +61,7 @@ def project(tmp_path_factory):
 
 
 def test_a_missing_conda_is_said_plainly(project):
-    done = project.with_conda(*TARGETS, path=[])
+    done = project.with_conda("--use-conda", *TARGETS, path=[])
     assert done.returncode != 0
     assert "Is conda installed and accessible?" in done.stdout
     assert "Traceback" not in done.stdout
@@ -71,7 +71,7 @@ def test_the_whole_chain_from_snakemake_alone_and_nothing_twice(project):
     for module in ("torch", "h5py", "numpy", "cooperation"):
         there = subprocess.run([project.python, "-c", f"import {module}"], check=False, capture_output=True)
         assert there.returncode == 1, module
-    done = project.with_conda(*TARGETS, path=[str(project.programs)])
+    done = project.with_conda(*TARGETS, "--profile", "profiles/conda", path=[str(project.programs)])
     assert done.returncode == 0, done.stdout[-5000:]
     assert len(list((project.folder / ".snakemake/conda").glob("*/bin/python"))) == len(ENVIRONMENTS)
     assert "Nothing to be done" in project.snakemake(*TARGETS).stdout
@@ -102,7 +102,14 @@ def test_environments_are_pinned_as_the_lock_is(path):
     versions = versions_of("requirements.txt")
     python, pip, packages = yaml.safe_load(path.read_text())["dependencies"]
     assert (python, pip) == ("python=3.11", "pip")
-    assert {line.split(" ;")[0] for line in packages["pip"]} <= versions
+    assert {re.split(" ;| --", line)[0] for line in packages["pip"]} <= versions
+    # By the same hashes.
+    lock = re.sub(r" \\\n +", " ", (ROOT / "requirements.txt").read_text())
+    for line in packages["pip"]:
+        pin, *hashes = line.split(" --hash=")
+        wanted = next(found for found in lock.splitlines() if found.startswith(pin.partition(" ")[0] + " "))
+        assert hashes
+        assert hashes == re.findall(r"--hash=(\S+)", wanted)
 
 
 def test_every_rule_has_an_environment():

@@ -41,6 +41,7 @@ from cooperation.evaluation.results import read_ranks
 from cooperation.io.files import InputError, digest
 from cooperation.io.hdf5 import Checksum, Verified
 from cooperation.io.identity import Identity
+from cooperation.io.origin import read_origin
 
 # Bots of a builder's own, which see features and pictures.
 OWN = """
@@ -539,7 +540,7 @@ def test_each_thing_of_the_table_is_compared(roles):
 
 def test_the_same_content_made_elsewhere_later_and_on_another_device_is_the_same(project, tmp_path, monkeypatch):
     """Times, paths, commits and devices are no part of what a file is."""
-    monkeypatch.setattr("cooperation.io.provenance.commit", lambda: "another")
+    monkeypatch.setattr("cooperation.io.origin.software", lambda: {"commit": "another"})
     monkeypatch.setattr("cooperation.commands.players.name_of", lambda _: "another device")
     shutil.copytree(project, tmp_path / "elsewhere", ignore=shutil.ignore_patterns("others", "results"))
     monkeypatch.chdir(tmp_path / "elsewhere")
@@ -548,7 +549,8 @@ def test_the_same_content_made_elsewhere_later_and_on_another_device_is_the_same
         for path in step.writes:
             if path.endswith(".h5"):
                 results = [read_ranks(folder / path) for folder in (project, Path())]
-                assert [result.attributes["commit"] == "another" for result in results] == [False, True]
+                origins = [read_origin(folder / path) for folder in (project, Path())]
+                assert origins[1] == {"commit": "another"} != origins[0]
                 made = [result.identity(Path("x")) for result in results]
                 assert made[0] == made[1]
                 assert {"bots", "training", "vocabulary", "val dialogs", "features", "game"} <= set(made[0].made_of)

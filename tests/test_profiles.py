@@ -32,7 +32,8 @@ def planned(project, profile, *targets):
     """What a dry run would ask for: rule → resources of one of its jobs."""
     done = project.snakemake("-n", "--profile", profile, *targets)
     assert done.returncode == 0, done.stdout
-    found = re.findall(r"^(?:local)?rule (\w+):.*?^    resources: (.*?)$", done.stdout, re.MULTILINE | re.DOTALL)
+    # Those of a group are indented.
+    found = re.findall(r"^ *(?:local)?rule (\w+):.*?^ +resources: (.*?)$", done.stdout, re.MULTILINE | re.DOTALL)
     return {rule: dict(pair.split("=", 1) for pair in words.split(", ")) for rule, words in found}
 
 

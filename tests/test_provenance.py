@@ -195,7 +195,7 @@ def features(folder):
 
 def result(folder):
     write_result(folder / "made.h5", play_oracles("scripted")["caption"])
-    versions = [f"{name}: {version}" for name, version in software().items() if name in ("torch", "commit")]
+    versions = ["made by:", *(f"  {name}: {version}" for name, version in software().items())]
     return folder / "made.h5", ["condition: caption", "channel: caption", "seed: 1", "device: cpu", *versions]
 
 
@@ -320,10 +320,47 @@ def test_the_manifest_of_another_result_is_another(reported, monkeypatch, capsys
     assert after["settings"]["resamples"] == 30
 
 
+def test_the_page_names_seeds_identities_and_who_made_what_it_shows(reported):
+    page = (reported / "index.html").read_text()
+    for name, value in {
+        "Seeds of training": "1",
+        "Seed of the games": "1",
+        "Bots, dialog, seed 1": "dialog, seed 1 (89ab)",
+        **{key: value for key, value in software().items() if key in ("commit", "torch")},
+    }.items():
+        assert f"<dt>{name}</dt><dd>{value}</dd>" in page
+
+
 def test_what_lies_beside_a_report_is_not_taken_for_its_own(reported, monkeypatch, capsys):
     (reported / "notes.csv").write_text("mine")
     found = of_report(monkeypatch, capsys, reported / "notes.csv")
     assert found["report"] == "manifest.json does not name it, so it is not of the report in this folder"
+
+
+@pytest.mark.parametrize("kind", [result, checkpoint])
+def test_the_same_content_has_the_same_bytes_whoever_makes_it(kind, tmp_path, monkeypatch, capsys):
+    """And is said to be made by who made it first."""
+    paths = []
+    for name in ("first", "later"):
+        monkeypatch.setattr("cooperation.io.origin.software", lambda name=name: {"commit": name})
+        (tmp_path / name).mkdir()
+        paths.append(kind(tmp_path / name)[0])
+    again = kind(tmp_path / "first")[0]
+    assert digest(paths[0]) == digest(paths[1]) == digest(again)
+    found = [yaml.safe_load(said(monkeypatch, capsys, path))[str(path)]["made by"] for path in paths]
+    assert found == [{"commit": "first"}, {"commit": "later"}]
+
+
+def test_other_content_is_not_said_to_be_made_by_who_made_the_last(tmp_path, monkeypatch, capsys):
+    path, _ = result(tmp_path)
+    origin = path.with_name("made.h5.origin.json")
+    kept = origin.read_text()
+    for content in (kept.replace('"sha256": "', '"sha256": "0'), "{", "[]", ""):
+        origin.write_text(content)
+        assert "made by" not in said(monkeypatch, capsys, path)
+    # It is written anew with the file.
+    result(tmp_path)
+    assert origin.read_text() == kept
 
 
 def said(monkeypatch, capsys, *words):

@@ -55,7 +55,8 @@ def trained(data, tmp_path_factory):
 
 
 def names(folder):
-    return sorted(path.name for path in folder.iterdir())
+    """What is there, but for which program made it."""
+    return sorted(path.name for path in folder.iterdir() if not path.name.endswith(".origin.json"))
 
 
 def inode(path):
@@ -199,4 +200,4 @@ def test_games_killed_at_random_moments_end_with_the_same_bytes(data, trained, t
         return [inode(path) for path in found]
 
     assert killed_again_and_again(play(killed), there, 3, 1, 3) == 3
-    assert {path.name: path.read_bytes() for path in (killed / "written").iterdir()} == made
+    assert {path.name: path.read_bytes() for path in (killed / "written").glob("*.h5")} == made

@@ -116,7 +116,7 @@ def test_results_hold_what_tables_need(project):
     found = result(project, "caption-p1")
     assert found.ranks.shape == (24, 11)
     assert found.attributes["candidates"] == 24
-    assert {"commit", "torch", "seed", "reading", "features"} <= set(found.attributes)
+    assert {"seed", "reading", "features", "device"} <= set(found.attributes)
     assert found.perturbed_messages[0] == 24
     assert np.isfinite(found.ranks).all()
     assert (result(project, "image-from5").perturbed_messages == [0] * 5 + [24] * 6).all()

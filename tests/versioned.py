@@ -1,5 +1,6 @@
 """The project in a git and DVC repository of its own, as a user has it."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,8 @@ from project import ROOT, Project
 IDENTITY = {
     f"GIT_{role}_{part}": f"{part}@example.org" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")
 }
+# A time that no file is newer than.
+NEVER = 4e9
 
 
 class Versioned(Project):
@@ -49,6 +52,15 @@ class Versioned(Project):
         """Nothing of the user's own settings, caches or locks."""
         own = {"GIT_CONFIG_GLOBAL": "/dev/null", "DVC_SITE_CACHE_DIR": str(self.folder.parent / "dvc's own")}
         return super().environment() | IDENTITY | own
+
+    def with_make(self):
+        """Let the Makefile take the tests' environment for its own."""
+        for path in [ROOT / "Makefile", ROOT / "pyproject.toml", *ROOT.glob("requirements*.txt")]:
+            shutil.copy(path, self.folder)
+        (self.folder / ".venv").mkdir()
+        for name in ("installed", "extras"):
+            (self.folder / ".venv" / name).touch()
+            os.utime(self.folder / ".venv" / name, (NEVER, NEVER))
 
     def clone(self, folder):
         self.git("clone", "--quiet", str(self.folder), str(folder))

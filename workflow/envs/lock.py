@@ -1,5 +1,6 @@
 """Write the conda environments of the rules, pinned as requirements.txt is: `make lock` calls it; needs uv."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -28,10 +29,18 @@ def pinned(packages: list[str]) -> list[str]:
     return done.stdout.splitlines()
 
 
+def hashed(line: str, lock: str) -> str:
+    """A line of a pinned package with the hashes of its files that the lock has."""
+    pin = re.escape(line.partition(" ")[0])
+    [found] = re.findall(rf"^{pin}(?: ;[^\\]*)? \\\n((?:    --hash=\S+(?: \\)?\n)+)", lock, re.MULTILINE)
+    return " ".join([line, *re.findall(r"--hash=\S+", found)])
+
+
 def main() -> None:
     """Write one file an environment, beside this one."""
+    lock = LOCK.read_text(encoding="utf-8")
     for name, packages in ENVIRONMENTS.items():
-        lines = [f'      - "{line}"\n' for line in pinned(packages)]
+        lines = [f'      - "{hashed(line, lock)}"\n' for line in pinned(packages)]
         (HERE / f"{name}.yaml").write_text(HEAD + "".join(lines), encoding="utf-8")
 
 

@@ -22,10 +22,13 @@ from cooperation.io.plain_yaml import read_if_there
 from cooperation.io.provenance import sources
 from cooperation.io.settings import flags, typed
 from cooperation.io.stopping import Stopped
+from dvc_links import unlink_memory
+from slurm_reasons import Reasons
 
 min_version("9.27")
 stopping = Stopped()
 logger.addFilter(stopping)
+logger.addFilter(Reasons())
 
 # Snakemake would take the last of keys that stand twice, and names no line.
 written = {}

@@ -20,6 +20,7 @@ from cooperation.config.training import UNUSABLE, Sizes, Training
 from cooperation.game.vocabulary import UNKNOWN, Vocabulary
 from cooperation.io.files import DAMAGE, InputError, at, file_errors, parse_errors
 from cooperation.io.identity import Identity, named
+from cooperation.io.origin import write_origin
 from cooperation.io.settings import checked, mapping
 from cooperation.io.tensors import header_of, write_tensors
 from cooperation.io.writing import written_whole
@@ -35,7 +36,7 @@ class Checkpoint:
 
     image_ids: those of the dialogs that they were trained on [dialogs]. training: the settings of `Training`, by name.
     made_of: what they were trained on (`vocabulary`, `train dialogs`, `features`, `train images`; see `io.identity`).
-    provenance: software, device, hashes of the inputs, and the epochs' losses.
+    provenance: device, hashes of the inputs, and the epochs' losses.
     """
 
     questioner: QuestionerNetwork
@@ -80,7 +81,7 @@ class Checkpoint:
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
-    """Write a checkpoint, whole or not at all."""
+    """Write a checkpoint, whole or not at all, and beside it its origin."""
     tensors = {"image_ids": torch.from_numpy(checkpoint.image_ids), **checkpoint.tensors()}
     description = {
         "words": checkpoint.vocabulary.words,
@@ -93,6 +94,7 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
         "provenance": dict(checkpoint.provenance),
     }
     save_tensors(path, tensors, description)
+    write_origin(path)
 
 
 def load_checkpoint(path: Path, device: torch.device) -> Checkpoint:

@@ -33,10 +33,9 @@ def run(arguments: argparse.Namespace) -> None:
     inputs = inspect(name, data, folder)
     for found in inputs:
         print(_line(found))
-        for address in (
-            data.inputs.downloads[found.name].addresses if arguments.ask and found.state.startswith(TO_COME) else ()
-        ):
-            print(f"  {address}: {answer(address)}")
+        if arguments.ask and found.state.startswith(TO_COME):
+            for address in data.inputs.downloads[found.name].addresses:
+                print(f"  {address}: {answer(address)}")
     notes, wrong = belonging(name, data, inputs)
     for note in notes:
         print(note)

@@ -40,7 +40,7 @@ from cooperation.io.files import InputError
 from cooperation.io.hdf5 import read_attributes
 from cooperation.io.identity import ATTRIBUTE, Identity, content_hash, named
 from cooperation.io.plain_yaml import read_yaml
-from cooperation.io.provenance import inputs, software
+from cooperation.io.provenance import inputs
 from cooperation.io.settings import check_seed, mapping
 from cooperation.io.writing import keep
 
@@ -186,7 +186,6 @@ def read_loaded(arguments: argparse.Namespace) -> TextPlayers:
         "game_seed": arguments.seed,
         "training": json.dumps({"regime": "loaded", "load": arguments.load, **described}, default=str),
         "candidates": len(everything),
-        **software(),
         "trained_on": "not known" if trained is None else len(overlap),
         "dialogs": json.dumps(settings_of_dialogs(arguments.dialogs)),
         "features": json.dumps(_features(arguments.features)),

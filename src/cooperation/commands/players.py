@@ -38,7 +38,7 @@ from cooperation.io.devices import device, name_of, say_device
 from cooperation.io.files import InputError
 from cooperation.io.identity import ATTRIBUTE, Identity, differences
 from cooperation.io.products import use_faster_products
-from cooperation.io.provenance import inputs, software
+from cooperation.io.provenance import inputs
 from cooperation.io.settings import check_seed
 
 UNNAMED = "unnamed"
@@ -183,7 +183,6 @@ def read_players(arguments: argparse.Namespace) -> Players:
         "among": arguments.among,
         "val_dialogs": count_dialogs(arguments.dialogs, "val"),
         "device": name_of(checkpoint.device),
-        **software(),
         "trained_on": len(overlap),
         "dialogs": json.dumps(settings_of_dialogs(arguments.dialogs)),
         "features": json.dumps({key: str(value) for key, value in features.attributes.items()}),

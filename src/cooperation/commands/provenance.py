@@ -1,7 +1,7 @@
 """Show where files come from, and whether a report's are as they were written.
 
-Dialogs, features, checkpoints and results carry settings, versions, commit, seeds, device and hashes of their inputs.
-What a report's files were made of is said by its manifest.json.
+Dialogs, features, checkpoints and results carry settings, seeds, device and hashes of their inputs; which commit and
+versions made the latter two stands beside them. What a report's files were made of is said by its manifest.json.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import yaml
 from cooperation.config.training import UNUSABLE
 from cooperation.io.files import InputError, digest, parse_errors
 from cooperation.io.hdf5 import SUMS, Verified, content, opened
+from cooperation.io.origin import read_origin
 from cooperation.io.tensors import read_header
 from cooperation.reports.manifest import looked_up
 from cooperation.reports.products import MANIFEST
@@ -37,7 +38,8 @@ def run(arguments: argparse.Namespace) -> None:
             raise InputError(f"{path}: is a folder; name files in it")
         if not path.is_file():
             raise InputError(f"{path}: no such file; correct its name, or make it with snakemake if a rule makes it")
-        shown = {f"{path}": {"sha256": digest(path), **carried(path)}}
+        made_by = {"made by": found} if (found := read_origin(path)) else {}
+        shown = {f"{path}": {"sha256": digest(path), **made_by, **carried(path)}}
         print(yaml.safe_dump(shown, sort_keys=False, allow_unicode=True, width=120), end="")
 
 

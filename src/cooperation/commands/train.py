@@ -19,7 +19,7 @@ from cooperation.data.store import read_dialogs, read_features, read_vocabulary
 from cooperation.game.facts import FORMATS
 from cooperation.io.devices import device, keep_freed_memory, name_of, say_device
 from cooperation.io.products import use_faster_products
-from cooperation.io.provenance import code, inputs, software
+from cooperation.io.provenance import code, inputs
 from cooperation.io.settings import add_flags, from_flags
 from cooperation.io.writing import is_null
 
@@ -67,7 +67,6 @@ def run(arguments: argparse.Namespace) -> None:
         losses = ", ".join(f"{name} {loss:.3f}" for name, loss in epoch.losses.items())
         print(f"epoch {epoch.number}: {losses}", file=sys.stderr)
     provenance = {
-        **software(),
         "device": name_of(where),
         "inputs": made_of,
         "epochs": [asdict(epoch) for epoch in trainer.history],

@@ -23,7 +23,6 @@ from cooperation.game.messages import Floats, Messages
 from cooperation.game.readings import READINGS
 from cooperation.game.vocabulary import Vocabulary
 from cooperation.io.identity import ATTRIBUTE
-from cooperation.io.provenance import software
 
 # Numbers are said in binary digits, no and yes, so that a negated answer is always wrong.
 VOCABULARY = Vocabulary.of(["no", "yes", "which", "UNK"])
@@ -69,7 +68,7 @@ def play_oracles(world: str) -> dict[str, Result]:
         named = {"dataset": world, "model": "scripted", "seed": SEED, "game_seed": SEED, "reading": READING}
         features = {"features": FEATURES, "candidates": DIALOGS}
         made_of = dumps(dict.fromkeys(("bots", "training"), world) | MADE_OF)
-        attributes = {**named, "condition": name, **features, **software(), "device": "cpu", ATTRIBUTE: made_of}
+        attributes = {**named, "condition": name, **features, "device": "cpu", ATTRIBUTE: made_of}
         results[name] = as_result(game, dialogs, condition, attributes)
     return results
 

@@ -13,6 +13,7 @@ from cooperation.game.messages import Messages
 from cooperation.game.text import TextVocabulary
 from cooperation.io.hdf5 import Verified, created, opened
 from cooperation.io.identity import ATTRIBUTE, Identity, content_hash
+from cooperation.io.origin import write_origin
 
 MESSAGES = ("caption_said", "caption_heard", "question_said", "question_heard", "answer_said", "answer_heard")
 
@@ -83,7 +84,7 @@ class Result:
 
 
 def write_result(path: Path, result: Result) -> None:
-    """Write a result, whole or not at all; raises `InputError` where the file system refuses."""
+    """Write a result, whole or not at all, and its origin; raises `InputError` where the file system refuses."""
     with created(path) as file:
         file.attributes.update(result.attributes)
         file.add("image_id", result.image_ids)
@@ -97,6 +98,7 @@ def write_result(path: Path, result: Result) -> None:
         if result.vocabulary is not None:
             file.attributes["known_words"] = result.vocabulary.known
             file.add_texts("words", result.vocabulary.words)
+    write_origin(path)
 
 
 def read_result(path: Path) -> Result:

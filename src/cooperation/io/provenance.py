@@ -97,6 +97,7 @@ def inputs(**files: Path | None) -> dict[str, str]:
     return {name: digest(path) for name, path in files.items() if path}
 
 
+@cache
 def software() -> dict[str, str]:
     """Versions of Python and of the packages that numbers depend on, and the commit of this program."""
     packages = ("torch", "numpy", "h5py", "nltk")

@@ -16,11 +16,13 @@ from cooperation.data.archives import MADE_UP
 from cooperation.evaluation.results import Result
 from cooperation.evaluation.transcripts import transcript
 from cooperation.io.identity import ATTRIBUTE
+from cooperation.io.origin import read_origin
 from cooperation.reports.claims import counted
 from cooperation.reports.conditions import conditions_table
 from cooperation.reports.diagnostics import NOISE
 from cooperation.reports.figures import Description
 from cooperation.reports.material import Material
+from cooperation.reports.needed import path_of
 from cooperation.reports.paper import CITATION, READING_TITLES, dataset_note
 from cooperation.reports.table import Table
 from cooperation.reports.templates import environment, picture
@@ -114,7 +116,8 @@ def _facts(material: Material) -> list[tuple[str, str]]:
     ]
     attributes: dict[str, dict[str, str]] = {}
     for game, result in material.results.items():
-        for name, value in result.attributes.items():
+        origin = read_origin(path_of(game, material.folder))
+        for name, value in {**result.attributes, **origin}.items():
             attributes.setdefault(name, {}).setdefault(game.model, _flat(value))
     models = {game.model for game in material.results}
     for name in sorted(set(attributes) - NAMED):
