@@ -471,3 +471,10 @@ def test_every_claim_stands_at_a_sentence_of_the_paper(claims):
     cells = [line.split("|")[2].strip() for line in lines if line.startswith("| ") and "Sentence" not in line]
     assert {name for cell in cells for name in re.findall(r"`([a-z0-9.-]+)`", cell)} == set(claims["claim"])
     assert all("`" in cell or re.match("none: .+", cell) for cell in cells)
+
+
+def test_a_published_round_without_its_baseline_is_refused(tmp_path):
+    lines = (PAPER / "published.csv").read_text().splitlines(keepends=True)
+    (tmp_path / "p.csv").write_text("".join(line for line in lines if not line.startswith("1,Round 3,None,mpr")))
+    with pytest.raises(InputError, match=r"p\.csv: Table 1, round 3: \w+ has a value, but the baseline has none"):
+        read_published(tmp_path / "p.csv", PAPERS)

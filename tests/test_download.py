@@ -267,6 +267,18 @@ def test_all_mirrors_are_named_when_none_helps(host, address, path):
     refused(path, address, f"{address}2", words=rf"{address}: 404 Not Found \| {address}2: 403 Forbidden")
 
 
+def test_a_redirect_that_makes_no_sense(host, address, path):
+    """Its content can't be unpacked, and has a length that no number of the machine holds."""
+
+    def behave(handler):
+        handler.close_connection = True
+        headers = f"Location: /y\r\nContent-Length: {'9' * 40}\r\nContent-Encoding: deflate"
+        handler.wfile.write(f"HTTP/1.1 302 x\r\n{headers}\r\n\r\nnonsense".encode())
+
+    host.script = [behave] * 9
+    refused(path, address, words="cannot fit 'int'")
+
+
 @pytest.mark.parametrize("where", ["nonsense", "ftp://127.0.0.1/x", "http://", "file:///etc/passwd"])
 def test_impossible_addresses(path, where):
     refused(path, where, words="not downloaded")

@@ -11,6 +11,7 @@ from typing import IO
 import requests
 from requests.adapters import HTTPAdapter
 from tqdm import tqdm
+from urllib3.exceptions import HTTPError
 from urllib3.util import Retry
 
 from cooperation.config.preparation import Download, Retries
@@ -23,6 +24,8 @@ from cooperation.io.writing import link_or_copy, write_text
 BLOCK = 1 << 16
 LONGEST_PAUSE = 60.0
 HASH = re.compile("[0-9a-f]{64}")
+# What requests passes on of answers that make no sense, such as a length that no number of the machine can hold.
+ODD = (requests.RequestException, HTTPError, OverflowError)
 WEB_PAGE = (b"<!doctype html", b"<html")
 BUSY = (429, 500, 502, 503, 504)
 
@@ -67,9 +70,9 @@ def answer(address: str, timeout: float = 10.0) -> str:
             response.raise_for_status()
             kind = response.headers.get("Content-Type", "").partition(";")[0]
             size = response.headers.get("Content-Length", "")
-    except requests.RequestException as error:
-        status = error.response.status_code if error.response is not None else type(error).__name__
-        return f"does not answer ({status})"
+    except ODD as error:
+        refused = getattr(error, "response", None)
+        return f"does not answer ({type(error).__name__ if refused is None else refused.status_code})"
     if kind == "text/html":
         return "answers with a web page"
     return f"answers, {int(size):,} bytes" if size.isdecimal() else "answers"
@@ -116,10 +119,9 @@ def _fetch(address: str, partial: Path, download: Download, retries: Retries) ->
                 if failures >= retries.tries:
                     raise InputError(f"{address}: {error}, {failures} times in a row") from error
                 time.sleep(min(retries.pause * 2 ** (failures - 1), LONGEST_PAUSE))
-            except requests.RequestException as error:
-                reason = (
-                    f"{error.response.status_code} {error.response.reason}" if error.response is not None else error
-                )
+            except ODD as error:
+                response = getattr(error, "response", None)
+                reason = error if response is None else f"{response.status_code} {response.reason}"
                 raise InputError(f"{address}: {' '.join(str(reason).split())}") from error
 
 

@@ -125,6 +125,13 @@ def read_published(path: Path, interventions: Interventions) -> pd.DataFrame:
     for table in TABLES:
         if table not in set(published["table"]):
             raise InputError(f"{path}: no values of Table {table}; get the file again")
+    cells = published[(published["table"] == 1) & (published["quantity"] == "mpr")]
+    baseline = set(cells.loc[cells["settings"] == Condition().text, "round"])
+    for line in cells[~cells["round"].isin(baseline)].head(1).to_dict("records"):
+        raise InputError(
+            f"{path}: Table 1, round {line['round']}: {line['column']} has a value, but the baseline has none; get the "
+            "file again"
+        )
     for table in set(published["table"]) - set(TABLES):
         raise InputError(f"{path}: Table {table} is none of the paper's ({', '.join(map(str, TABLES))}); correct it")
     return published
