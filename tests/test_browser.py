@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass
+from html import unescape
 
 import pytest
 from fakes import PAPERS, ROOT, STANDS_FOR, made_material, made_resampled
@@ -143,3 +144,16 @@ def test_claims_sort_by_number_and_by_text(claims, tmp_path):
     assert sources[0].startswith("Table")
     assert sources[-1].startswith("Abstract")
     assert 'aria-sort="descending"' in by_text.dom
+
+
+def test_claims_sort_by_the_papers_value(claims, tmp_path):
+    """Whole and broken numbers, bounds, typeset minus signs; words come last."""
+    click = "<script>document.querySelectorAll('th button')[3].click();</script></body>"
+    dom = visit(claims.html().replace("</body>", click), tmp_path).dom
+    rows = re.findall(r"<tr><th scope=\"row\"(?:.|\n)*?</tr>", dom)
+    printed = [re.sub("<small>.*?</small>|<[^>]*>", "", re.findall(r"<td.*?</td>", row)[2]).strip() for row in rows]
+    printed = list(map(unescape, printed))
+    numbers = [text.replace("−", "-").replace(",", "").lstrip("<> ") for text in printed]
+    values = [float(text) if re.fullmatch(r"-?[\d.]+", text) else math.inf for text in numbers]
+    assert values == sorted(values)
+    assert {"37", "93.7", "−0.5", "> 0", "minimal"} <= set(printed)

@@ -73,7 +73,7 @@ def test_a_row_may_have_lines_where_there_is_no_small_print():
 def test_latex_is_balanced_and_escaped():
     text = made().latex()
     assert text.count(r"\begin{") == text.count(r"\end{") == 3
-    assert r"a|b \& 5 \%" in text
+    assert r"a\textbar{}b \& 5 \%" in text
     assert r"\begin{tabular}{lrl}" in text
     assert r"\label{tab:9}" in text
     assert text.index(r"\textbf{Model x}") < text.index("Reading written") < text.index("Reading released")
@@ -100,3 +100,24 @@ def test_the_ending_says_what_is_written(tmp_path):
     assert [path.read_text()[:8] for path in paths] == ["a,value\n", "**Table ", "% needs ", "<!DOCTYP"]
     with pytest.raises(InputError, match=r"t\.pdf: unknown ending; choose \.csv, \.md, \.tex or \.html"):
         made().write([tmp_path / "t.pdf"])
+
+
+def test_latex_reads_every_letter_as_itself():
+    rows = ((Cell("a"), Cell(r"50 % of $3 & {x_1}^2 ~ a\b #1 <b> | − → …")),)
+    text = made(blocks=(Block("", (Column("R"), Column("T", "text")), rows),)).latex()
+    expected = (
+        r"50 \% of \$3 \& \{x\_1\}\textasciicircum{}2 \textasciitilde{} a\textbackslash{}b \#1 "
+        r"\textless{}b\textgreater{} \textbar{} $-$ $\to$ \dots{}"
+    )
+    assert f"a & {expected} \\\\" in text
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+cmd|' /C calc'!A0", "-x", "@SUM(A1)", "\tx", "-", "=nan"])
+def test_a_spreadsheet_takes_no_text_for_a_formula(text):
+    (_, line, _) = made(frame=pd.DataFrame({"a": [text], "value": [-3.0]})).csv().split("\n")
+    assert line.strip('"') == f"'{text},-3.0000"
+
+
+@pytest.mark.parametrize("text", ["-3", "+2.5", "-1.5e-05 -2 3", "a=b", "", "-nan"])
+def test_numbers_stay_numbers(text):
+    assert made(frame=pd.DataFrame({"a": [text]})).csv().splitlines()[1].strip('"') == text

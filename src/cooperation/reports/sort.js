@@ -2,9 +2,13 @@
 for (const table of document.querySelectorAll("table.sortable")) {
   const body = table.tBodies[0];
   const heads = [...table.tHead.rows[0].cells];
-  const value = (row, column) => row.cells[column].dataset.value ?? row.cells[column].textContent.trim();
+  // A cell's own text, without the small print below it.
+  const own = (cell) => (cell.firstChild?.textContent ?? "").trim() || cell.textContent.trim();
+  const value = (row, column) => row.cells[column].dataset.value ?? own(row.cells[column]);
+  // A minus may be typeset, thousands have commas, and bounds like "> 0" and "at least 15" count as their number.
+  const number = (text) => Number.parseFloat(text.replace("\u2212", "-").replace(/[<>≤≥,]|at least|at most|above|below/g, ""));
   const compare = (a, b) => {
-    const [x, y] = [Number.parseFloat(a), Number.parseFloat(b)];
+    const [x, y] = [number(a), number(b)];
     if (Number.isNaN(x) && Number.isNaN(y)) return a.localeCompare(b);
     // What is no number comes last.
     if (Number.isNaN(x) || Number.isNaN(y)) return Number.isNaN(x) - Number.isNaN(y);

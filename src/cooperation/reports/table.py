@@ -1,5 +1,6 @@
 """A table in its four forms: CSV with all its numbers, and Markdown, LaTeX and HTML as it is printed."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -13,7 +14,26 @@ from cooperation.reports.paper import dataset_note, interval_of, number
 from cooperation.reports.templates import environment
 from cooperation.reports.trainings import Estimate
 
-TEX = {"%": r"\%", "&": r"\&", "_": r"\_", "#": r"\#", "−": "$-$", "×": r"$\times$", "–": "--", "“": "``", "”": "''"}
+TEX = {
+    **{letter: f"\\{letter}" for letter in "%&_#${}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "−": "$-$",
+    "×": r"$\times$",
+    "→": r"$\to$",
+    "–": "--",
+    "…": r"\dots{}",
+    "“": "``",
+    "”": "''",
+}
+"""What LaTeX reads otherwise, or its usual fonts lack."""
+NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?|[+-]?(nan|inf)")
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How a text begins that spreadsheets take for a formula."""
 
 
 @dataclass(frozen=True)
@@ -106,8 +126,9 @@ class Table:
         return [(title, list(blocks)) for title, blocks in groupby(self.blocks, key=lambda block: block.section)]
 
     def csv(self) -> str:
-        """All numbers, four decimals."""
-        return self.frame.to_csv(index=False, float_format="%.4f", lineterminator="\n")
+        """All numbers, four decimals. Texts that a spreadsheet would take for a formula begin with an apostrophe."""
+        frame = self.frame.map(lambda cell: f"'{cell}" if isinstance(cell, str) and _is_formula(cell) else cell)
+        return frame.to_csv(index=False, float_format="%.4f", lineterminator="\n")
 
     def markdown(self) -> str:
         """Title and notes, then a Markdown table for each block."""
@@ -179,6 +200,13 @@ class Table:
             for at, name in enumerate(self.lines or ("",)):
                 names = [name] if self.lines else []
                 yield [label.line(at), *names, *(cell.line(at) for cell in cells)]
+
+
+def _is_formula(text: str) -> bool:
+    if not text.startswith(FORMULA):
+        return False
+    # Numbers, and several with blanks between them, are what they are.
+    return any(not NUMBER.fullmatch(word) for word in text.split() or [text])
 
 
 def _tex(text: str) -> str:
