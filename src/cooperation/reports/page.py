@@ -21,6 +21,7 @@ from cooperation.reports.claims import counted
 from cooperation.reports.conditions import conditions_table
 from cooperation.reports.diagnostics import NOISE
 from cooperation.reports.figures import Description
+from cooperation.reports.headline import headline
 from cooperation.reports.material import Material
 from cooperation.reports.needed import path_of
 from cooperation.reports.paper import CITATION, READING_TITLES, dataset_note
@@ -77,6 +78,8 @@ def render(contents: Contents) -> str:
             **{name: tables.get(name) for name in ("statistics", "diagnostics", "models")},
             paper_tables={name: table for name, table in tables.items() if name.startswith("table_")},
             conditions=conditions_table(material.summary),
+            headline=list(headline(material.diagnostics, claims.frame)) if claims else [],
+            first_figures=figures.pop("first", []),
             manual_figures=figures.pop("manual", []),
             why_figures=figures.pop("why", []),
             own_figures=[figure for section in figures.values() for figure in section],

@@ -24,7 +24,7 @@ class Description:
     """How the page describes a figure.
 
     title: its heading. alt: the figure in words, for those who cannot see it. caption: stands below it. source: file
-    that the numbers come from. section: of the page, `manual` or `why`; otherwise it has one of its own.
+    that the numbers come from. section: of the page, `first`, `manual` or `why`; otherwise it has one of its own.
     """
 
     title: str
