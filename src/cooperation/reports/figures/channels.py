@@ -1,7 +1,7 @@
 """What each channel costs at round 10: the paper's gap, ours by noise and by another dialog's."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cooperation.config.experiment import Experiment
 from cooperation.reports.figures import Description
