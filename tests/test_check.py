@@ -126,7 +126,7 @@ def test_no_room_is_missing_too(monkeypatch, capsys):
 
 
 def test_what_is_extracted_already_needs_no_more_room(monkeypatch, capsys, here):
-    album(here / "data/real/raw/val2014.zip", {n: jpeg(picture(n)) for n in range(4)})
+    album(here / "data/real/raw/val2014.zip", {n: jpeg(picture(n)) for n in range(4)}, "val")
     first = line(check(monkeypatch, capsys, settings())[1], "disk")
     assert "at least 131,072 bytes" in first
     (here / "data/real/fc7_val_1of2.h5").write_bytes(bytes(2 * 4096 * 4))
@@ -140,7 +140,7 @@ def test_what_another_job_finishes_meanwhile_is_there(monkeypatch, capsys, here)
 
     def finishing(partial):
         if partial.name == ".val2014.zip.part":
-            album(path, {1: jpeg(picture(1))})
+            album(path, {1: jpeg(picture(1))}, "val")
         return real(partial)
 
     monkeypatch.setattr(preflight, "size_of", finishing)

@@ -198,6 +198,7 @@ def download(wildcards):
     source = inputs.downloads[file]
     words = ["--url", *source.addresses, "--size", str(source.size)]
     words += ["--sha256", source.sha256] if source.sha256 else []
+    words += ["--holds", str(source.holds)] if source.holds else []
     words += ["--have", inputs.copies[file]] if file in inputs.copies else []
     return shlex.join(words)
 

@@ -57,8 +57,8 @@ rule download:
         "cooperation check --dataset {wildcards.dataset} > {log} 2>&1 &&"
         " cooperation download {params.source} {params.patience}"
         " --out data/{wildcards.dataset}/raw/{wildcards.file}"
-        " >> {log} 2>&1 &&"
-        " cp data/{wildcards.dataset}/raw/{wildcards.file}.sha256 {output}"
+        " --note {output}"
+        " >> {log} 2>&1"
 
 
 rule encode:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cooperation.commands.settings import add_config
 from cooperation.config.experiment import read_dataset
-from cooperation.data.preflight import TO_COME, FileState, disk_space, inspect
+from cooperation.data.preflight import TO_COME, FileState, belonging, disk_space, inspect
 from cooperation.io.devices import say_device
 from cooperation.io.files import InputError
 from cooperation.io.plain_yaml import read_yaml_file
@@ -31,14 +31,17 @@ def run(arguments: argparse.Namespace) -> None:
     inputs = inspect(name, data, folder)
     for found in inputs:
         print(_line(found))
+    notes, wrong = belonging(name, data, inputs)
+    for note in notes:
+        print(note)
     needed, free = disk_space(inputs, data, folder)
     if inputs:
-        least = "at least " if any(found.state == TO_COME and not found.size for found in inputs) else ""
+        least = "at least " if any(found.state.startswith(TO_COME) and not found.size for found in inputs) else ""
         print(f"disk: {least}{needed:,} bytes for downloads and features, {free:,} free at {folder}")
     else:
         print(f"{name}: needs no files, they are made")
         print(f"disk: {free:,} bytes free at {folder}")
-    problems = [found.problem for found in inputs if found.problem]
+    problems = [*(found.problem for found in inputs if found.problem), *wrong]
     try:
         say_device()
     except InputError as error:

@@ -8,10 +8,9 @@ from typing import Any
 from cooperation.commands.outs import add_out_file
 from cooperation.config.preparation import Encoding
 from cooperation.config.sources import SPLITS, declared, source_names
-from cooperation.data.archives import made_up
+from cooperation.data.archives import json_digest, made_up
 from cooperation.data.reading import Files, reader_of
 from cooperation.data.store import write_dialogs
-from cooperation.io.files import digest
 from cooperation.io.settings import add_flags, flag, from_flags
 
 
@@ -51,7 +50,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _origin(name: str, files: Files) -> dict[str, str]:
     """What the dialogs were made of: the source, the SHA-256 of its files by role, and how they were made up."""
-    texts = {role: [digest(path) for path in files[role]] for role in declared(name).texts}
+    texts = {role: [json_digest(path) for path in files[role]] for role in declared(name).texts}
     settings = made_up([path for paths in files.values() for path in paths])
     return {"source": name, "files": json.dumps(texts), **({"made_up": settings} if settings else {})}
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from cooperation.config.experiment import Experiment, read
 from cooperation.config.inputs import Inputs
 from cooperation.config.made import check_said, said_by_bots, said_by_dialogs, said_by_features
-from cooperation.io.files import InputError, at, digest, recorded_digest
+from cooperation.data.archives import json_digest
+from cooperation.io.files import InputError, at, recorded_digest
 from cooperation.io.hdf5 import read_attributes
 from cooperation.io.plain_yaml import read_yaml_file
 from cooperation.io.settings import mapping
@@ -77,6 +78,11 @@ def check_features(place: Path, experiment: Experiment, dataset: str) -> None:
             _check_files(place, found, data.inputs, Path("data", dataset, "raw"), remedy)
 
 
+def _digest(path: Path) -> str:
+    """The hash of dialogs or features that are there, or the one that was recorded; "" where neither is known."""
+    return json_digest(path) if path.exists() else recorded_digest(path)
+
+
 def _check_files(place: Path, found: Mapping[str, list[str]], inputs: Inputs, raw: Path, remedy: str) -> None:
     """Compare the hashes of the files that `place` was made of with those of the settings' files, where known.
 
@@ -89,7 +95,9 @@ def _check_files(place: Path, found: Mapping[str, list[str]], inputs: Inputs, ra
         for file, sha256 in zip(files, hashes, strict=True):
             path = Path(inputs.path(file, str(raw)))
             stated = inputs.downloads[file].sha256 if file in inputs.downloads else ""
-            wanted = stated or (digest(path) if path.is_file() else recorded_digest(path))
+            # A folder or a bare file in the place of an archive has a hash of its own.
+            unpacked = bool(stated) and path.exists() and not sha256.startswith(stated)
+            wanted = stated if stated and not unpacked else _digest(path)
             if not sha256.startswith(wanted):
                 raise InputError(
                     f"{place}: was made of a file with sha256 {sha256[:8]}…, but that of {path} is {wanted[:8]}…; "

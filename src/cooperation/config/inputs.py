@@ -3,6 +3,7 @@
 Needs nothing but the standard library, since the Snakefile reads it.
 """
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -21,7 +22,8 @@ class Inputs:
     """The files that a data set is made of.
 
     A file is a bare name, which is that of a raw file in data/DATASET/raw/, or a path of the user's (with a slash).
-    Raw files are made by the source's command or downloaded.
+    What is there may be an archive, a folder or a bare file: see `data.volumes`. Raw files are made by
+    the source's command or downloaded.
 
     source: what the reader declares; splits: those whose features are made; files: role → files; weights: file of
     VGG-16's trained weights, "" where it is untrained; downloads: name → where a raw file comes from; copies: name →
@@ -164,9 +166,8 @@ def _files(
         at = f"{place}.{section}.{name}"
         if not isinstance(files, str | list):
             raise InputError(f"{at}: {files!r} is neither a file nor a list of files")
-        found[role] = names_in([files] if isinstance(files, str) else files, str, at, "[one.zip, other.zip]")
-        for file in found[role]:
-            _check_file(file, at, names)
+        listed = names_in([files] if isinstance(files, str) else files, str, at, "[one.zip, other.zip]")
+        found[role] = tuple(_file(file, at, names) for file in listed)
     return found
 
 
@@ -181,11 +182,25 @@ def _missing(section: str, name: str, source: Source, place: str, names: tuple[s
     return f"{place}.{section}: {name!r} is missing; write `{section}: {spelling}`, where a FILE is a path{choices}"
 
 
-def _check_file(file: Any, place: str, names: tuple[str, ...]) -> None:
-    if not isinstance(file, str) or not file:
-        raise InputError(f"{place}: {file!r} is not a path")
-    if not _is_path(file):
-        known(file, (*names, f"a path such as ./{file}"), place)
+def _file(file: Any, place: str, names: tuple[str, ...]) -> str:
+    """A path, expanded, or the name of a raw file; names: the raw files that are made or downloaded."""
+    found = expanded(file, place)
+    if not _is_path(found):
+        known(found, (*names, f"a path such as ./{found}"), place)
+    return found
+
+
+def expanded(path: Any, place: str) -> str:
+    """A path of the user's, with ~ and $VARIABLES as a shell reads them, and no slash at its end.
+
+    Raises `InputError` that names `place` for what is no path, and for a variable that is not set.
+    """
+    if not isinstance(path, str) or not path:
+        raise InputError(f"{place}: {path!r} is not a path")
+    found = os.path.expanduser(os.path.expandvars(path))  # noqa: PTH111, of texts: Path drops the ./ of ./name
+    if unset := re.search(r"\$(\w+|\{[^}]*\})", found):
+        raise InputError(f"{place}: {path!r}: the variable {unset[0]} is not set; set it, or write the path out")
+    return found.rstrip("/") or "/"
 
 
 def _is_path(file: str) -> bool:
@@ -195,16 +210,13 @@ def _is_path(file: str) -> bool:
 def _weights(given: Mapping[str, Any], place: str, names: tuple[str, ...]) -> str:
     if "weights" not in given:
         return ""
-    _check_file(given["weights"], f"{place}.weights", names)
-    return str(given["weights"])
+    return _file(given["weights"], f"{place}.weights", names)
 
 
 def _copies(given: Any, downloads: Mapping[str, Download], place: str) -> Mapping[str, str]:
-    for name, path in mapping(given, place).items():
+    for name in mapping(given, place):
         known(name, downloads, place)
-        if not isinstance(path, str) or not path:
-            raise InputError(f"{place}.{name}: {path!r} is not a path")
-    return dict(given)
+    return {name: expanded(path, f"{place}.{name}") for name, path in given.items()}
 
 
 def _downloads(given: Any, place: str) -> Mapping[str, Download]:
@@ -215,10 +227,13 @@ def _downloads(given: Any, place: str) -> Mapping[str, Download]:
 
 def _download(given: Any, place: str) -> Download:
     for key in mapping(given, place):
-        known(key, ("addresses", "size", "sha256"), place)
-    size, sha256 = given.get("size", 0), given.get("sha256", "")
-    if type(size) is not int or size < 0:
-        raise InputError(f"{place}.size: {size!r} is not a number of bytes")
+        known(key, ("addresses", "size", "sha256", "holds"), place)
+    sha256 = given.get("sha256", "")
+    numbers = {key: given.get(key, 0) for key in ("size", "holds")}
+    for key, what in (("size", "bytes"), ("holds", "pictures or dialogs")):
+        if type(numbers[key]) is not int or numbers[key] < 0:
+            raise InputError(f"{place}.{key}: {numbers[key]!r} is not a number of {what}")
     if not isinstance(sha256, str) or not re.fullmatch(r"([0-9a-f]{8,64})?", sha256):
         raise InputError(f"{place}.sha256: {sha256!r} is not 8 to 64 hexadecimal digits in quotes")
-    return Download(names_in(given.get("addresses"), str, f"{place}.addresses", "[https://…]"), size, sha256)
+    addresses = names_in(given.get("addresses"), str, f"{place}.addresses", "[https://…]")
+    return Download(addresses, sha256=sha256, **numbers)

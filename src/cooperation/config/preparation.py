@@ -64,13 +64,14 @@ class Download:
     """Where a file comes from, and what is known of it.
 
     addresses: tried in order; size: bytes, 0 where unknown; sha256: the hash or its beginning, "" where unknown;
-    stated: who states the hash, for messages.
+    stated: who states the hash, for messages; holds: how many pictures or dialogs, 0 where unknown.
     """
 
     addresses: tuple[str, ...]
     size: int = 0
     sha256: str = ""
     stated: str = "published"
+    holds: int = 0
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,11 @@ class Extraction:
     batch: int = setting(64, "pictures that go through VGG-16 together")
     workers: int = setting(0, "processes that decode pictures; 0 decodes in the main one")
     seed: int = setting(1, "seed of VGG-16's untrained weights, used where no trained weights are given")
+    damaged: str = setting(
+        "stop",
+        "pictures that can't be decoded: stop with an error, or skip them, count them and leave their dialogs out",
+        ("stop", "skip"),
+    )
 
     def __post_init__(self) -> None:
         at_least(self, batch=1, workers=0)

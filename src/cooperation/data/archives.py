@@ -1,7 +1,7 @@
 """Dialogs' JSON and pictures in volumes: zip archives, which are not unpacked, folders or bare files."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from cooperation.data import volumes
 from cooperation.data.volumes import read as read_member
-from cooperation.io.files import InputError
+from cooperation.io.files import InputError, digest
 from cooperation.io.identity import Agreement, Identity, require_same
 from cooperation.io.writing import keep
 
@@ -19,6 +19,10 @@ PICTURE = re.compile(r"(\d+)\.(jpe?g|png)$", re.IGNORECASE)
 PICTURES = (".jpg", ".jpeg", ".png")
 LISTED = re.compile(rb"(?:COCO|VisualDialog)_([a-z]+)\d{4}_(\d{12})\.jpe?g", re.IGNORECASE)
 """The name of a picture in COCO's annotations, with its split and id."""
+
+IMAGE_ID = re.compile(rb'"image_id"\s*:\s*(\d+)')
+"""Where VisDial's JSON says which picture a dialog is about."""
+SPLIT = re.compile(r"(train|val|test)(\d{4})")
 
 MADE_UP = "made-up files"
 """What archives of made-up dialogs and pictures say in their comments, in an `Identity`."""
@@ -68,6 +72,46 @@ def _comment(path: Path) -> str:
 def json_member(path: Path) -> str:
     """The name of the JSON that a path holds. Raises `InputError` where it is missing, damaged or holds several."""
     return volumes.only(path, ".json")
+
+
+def json_digest(path: Path) -> str:
+    """SHA-256 of the file that holds a JSON: of the archive or file itself, or of the only JSON in a folder."""
+    return digest(path / json_member(path) if path.is_dir() else path)
+
+
+def dialog_ids(path: Path) -> list[int]:
+    """The image ids of the dialogs in VisDial's JSON, in its order: in seconds and little memory, not checked further.
+
+    Raises `InputError` for a file that cannot be read, or has no dialogs.
+    """
+    found = [int(match[1]) for match in volumes.scan(path, json_member(path), IMAGE_ID)]
+    if not found:
+        raise InputError(f"{path}: damaged or cut short (no dialogs of VisDial's); delete it and download it again")
+    return found
+
+
+def content_in_words(path: Path, name: str, holds: int) -> str:
+    """What a path holds that stands for the download of a name, in whatever shape: `82,783 pictures`, `9 dialogs`.
+
+    holds: how many it must hold, 0 where that isn't known. Raises `InputError` where it holds another number, or
+    pictures that are of another split than the name says; it is "" for what is neither.
+    """
+    inside = volumes.names(path)
+    if any(one.lower().endswith(PICTURES) for one in inside):
+        found, what = picture_names(path), "pictures"
+        wanted = SPLIT.search(name)
+        for image, own in found.items():
+            other = SPLIT.search(Path(own).name)
+            if wanted and other and wanted[0] != other[0]:
+                raise InputError(f"{path}: image {image} is of {other[0]}, not of {wanted[0]}; give another")
+        count = len(found)
+    elif any(one.lower().endswith(".json") for one in inside) or volumes.is_bare(path):
+        count, what = len(dialog_ids(path)), "dialogs"
+    else:
+        return ""
+    if holds and count != holds:
+        raise InputError(f"{path}: holds {count:,} {what} instead of {holds:,}; give a whole one")
+    return f"{count:,} {what}"
 
 
 def read_json_text(path: Path) -> str:
@@ -127,35 +171,46 @@ def picture_names(path: Path) -> dict[int, str]:
     return dict(sorted(found.items()))
 
 
-def listed_ids(paths: Sequence[Path], split: str) -> npt.NDArray[np.int64]:
-    """Ids [pictures] of a split's pictures: in archives, folders and files, or listed in COCO's annotations.
+def listed(paths: Sequence[Path], split: str) -> dict[int, str]:
+    """Image id → split that COCO names, of the pictures in archives, folders and files or in COCO's annotations.
 
-    Of an archive or folder of annotations, those that have the split in their names are read. Raises `InputError` as
-    `find_pictures`, and where a path holds neither, or pictures that are another split's by their names.
+    Of an archive or folder of annotations, those that have `split` in their names are read. Raises `InputError` as
+    `find_pictures`, and where a path holds neither.
     """
-    found: list[int] = []
+    found: dict[int, str] = {}
     for path in paths:
         inside = volumes.names(path)
         if any(name.lower().endswith(PICTURES) for name in inside):
             named = {image: split_of(name) for image, name in picture_names(path).items()}
         else:
-            lists = inside if volumes.shape(path) == "file" else [name for name in inside if split in Path(name).name]
+            lists = inside if volumes.is_bare(path) else [name for name in inside if split in Path(name).name]
             matches = (match for name in lists for match in volumes.scan(path, name, LISTED))
             named = {int(match[2]): match[1].decode().lower() for match in matches}
         if not named:
             raise InputError(
                 f"{path}: neither holds pictures nor lists them, as COCO's annotations; give one that does"
             )
-        for image, other in named.items():
-            if other not in ("", split):
-                raise InputError(
-                    f"{path}: image {image} is in COCO's {other} split, not in {split}; exchange the paths"
-                )
-        found += named
-    return np.unique(np.array(found, np.int64))
+        found |= named
+    return found
+
+
+def listed_ids(paths: Sequence[Path], split: str) -> npt.NDArray[np.int64]:
+    """Ids [pictures] of a split of COCO's, see `listed`; raises as that, and where a name is of another split."""
+    found = listed(paths, split)
+    for line in foreign(found, paths, split):
+        raise InputError(line)
+    return np.unique(np.array(list(found), np.int64))
+
+
+def foreign(found: Mapping[int, str], paths: Sequence[Path], split: str) -> Iterator[str]:
+    """What is wrong with pictures that are to be a split's of COCO's and have another one's name: a line at most."""
+    for image, other in found.items():
+        if other not in ("", split):
+            yield f"{paths[0]}: image {image} is in COCO's {other} split, not in {split}; exchange the paths"
+            return
 
 
 def split_of(name: str) -> str:
     """The split that COCO names in a picture's name: train, val or test; "" where it names none."""
-    found = re.search(r"_(train|val|test)\d{4}_\d+\.[A-Za-z]+$", name)
+    found = re.search(rf"_{SPLIT.pattern}_\d+\.[A-Za-z]+$", name)
     return found[1] if found else ""

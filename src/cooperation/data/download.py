@@ -1,10 +1,12 @@
 """Download a file and check it before it gets its name, or accept the one that is there already."""
 
 import hashlib
+import re
 import shutil
 import time
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import IO
 
 import requests
 from requests.adapters import HTTPAdapter
@@ -12,12 +14,15 @@ from tqdm import tqdm
 from urllib3.util import Retry
 
 from cooperation.config.preparation import Download, Retries
+from cooperation.data.archives import content_in_words
+from cooperation.data.volumes import as_published, beside, only, opened
 from cooperation.io.files import InputError, file_errors, recorded_digest, size_of
 from cooperation.io.writing import link_or_copy, write_text
 
 # A transfer that breaks off loses the block that it was in.
 BLOCK = 1 << 16
 LONGEST_PAUSE = 60.0
+HASH = re.compile("[0-9a-f]{64}")
 BUSY = (429, 500, 502, 503, 504)
 
 
@@ -26,29 +31,31 @@ class _TransferError(Exception):
 
 
 def obtain(path: Path, download: Download, retries: Retries, have: Path | None = None) -> tuple[str, str]:
-    """Make sure that the file `path` is there and right; its SHA-256 and where it came from.
+    """Make sure that what is to be at `path` is there and right; its SHA-256, or what it holds, and where it came from.
 
-    A file that is there, or the copy at `have` (to which a link is made), is accepted if size and hash are right. Else
-    it is downloaded beside its place, resuming a broken transfer, and renamed when it is right. The hash is recorded in
-    `PATH.sha256`; where none is published, later downloads are compared with that.
+    What is there is accepted, or what is at `have` or, unpacked, beside the path, to which a link is made: a file if
+    size and hash are right, an archive's content in another shape if it holds what it must. Else it is downloaded
+    beside its place, resuming a broken transfer, and renamed when it is right. The hash is recorded in `PATH.sha256`;
+    where none is published, later downloads are compared with that.
 
-    Raises `InputError` where size or hash is wrong, no address has the file, or there is no room for it.
+    Raises `InputError` where something is wrong with it, no address has the file, or there is no room for it.
     """
-    record = path.with_name(path.name + ".sha256")
+    record = record_of(path)
     if not download.sha256 and (recorded := recorded_digest(path)):
         download = replace(download, sha256=recorded, stated=f"recorded in {record}")
     path.parent.mkdir(parents=True, exist_ok=True)
     origin = "there already"
-    if have is not None and not path.exists():
-        _check(have, download, f"{have}", "give another copy")
+    if not path.exists() and (copy := have or beside(path)):
+        _check(copy, path.name, download, f"{copy}", "give another copy")
         path.unlink(missing_ok=True)  # a link to what is no longer there
-        origin = f"{link_or_copy(have, path)} {have}"
+        origin = f"{link_or_copy(copy, path)} {copy}"
     if path.exists():
-        digest = _check(path, download, f"{path}", "delete it or move it away")
+        found = _check(path, path.name, download, f"{path}", "delete it or move it away")
     else:
-        digest, origin = _from_any(path, download, retries)
-    write_text(record, f"{digest}  {path.name}\n")
-    return digest, origin
+        found, origin = _from_any(path, download, retries)
+    if HASH.fullmatch(found) and as_published(path, path.name):
+        write_text(record, f"{found}  {path.name}\n")
+    return found, origin
 
 
 def _from_any(path: Path, download: Download, retries: Retries) -> tuple[str, str]:
@@ -62,19 +69,19 @@ def _from_any(path: Path, download: Download, retries: Retries) -> tuple[str, st
     for address in download.addresses:
         try:
             _fetch(address, partial, download, retries)
-            digest = _checked_or_deleted(partial, download, address)
+            found = _checked_or_deleted(partial, path.name, download, address)
         except InputError as error:
             reasons.append(str(error))
             continue
         partial.replace(path)
         _tag(partial).unlink(missing_ok=True)
-        return digest, address
+        return found, address
     raise InputError(f"{path}: not downloaded ({' | '.join(reasons)}); get the file elsewhere and put it there")
 
 
-def _checked_or_deleted(partial: Path, download: Download, address: str) -> str:
+def _checked_or_deleted(partial: Path, name: str, download: Download, address: str) -> str:
     try:
-        return _check(partial, download, address, "")
+        return _check(partial, name, download, address, "")
     except InputError:
         partial.unlink(missing_ok=True)
         raise
@@ -175,16 +182,41 @@ def _save(response: requests.Response, partial: Path, start: int, total: int) ->
             raise _TransferError(f"ended after {file.tell():,} of {total:,} bytes")
 
 
-def _check(path: Path, download: Download, place: str, remedy: str) -> str:
-    """The SHA-256 of a file. Raises `InputError`, which names `place` and `remedy`, where size or hash is wrong."""
+def _check(path: Path, name: str, download: Download, place: str, remedy: str) -> str:
+    """The SHA-256 of what stands for the download of a name, or what it holds, where it is unpacked.
+
+    Raises `InputError`, which names `place` and `remedy`, where size, hash or content is wrong.
+    """
     remedy = remedy and f"; {remedy}"
-    if not path.is_file():
+    if not path.exists():
         raise InputError(f"{place}: no such file{remedy}")
-    size = size_of(path)
+    if not as_published(path, name):
+        return _check_unpacked(path, name, download, remedy)
+    with file_errors(path), path.open("rb") as file:
+        found = _check_bytes(file, size_of(path), download, place, remedy)
+    if download.holds:
+        content_in_words(path, name, download.holds)
+    return found
+
+
+def _check_unpacked(path: Path, name: str, download: Download, remedy: str) -> str:
+    """What an archive's content holds in words, or the SHA-256 of a file that stands in a folder or an archive."""
+    suffix = PurePath(name).suffix
+    if suffix == ".zip":
+        if held := content_in_words(path, name, download.holds):
+            return held
+        raise InputError(f"{path}: holds neither pictures nor dialogs{remedy}")
+    member = only(path, suffix)
+    with opened(path, member) as file:
+        return _check_bytes(file, download.size, download, f"{path}, {member}", remedy)
+
+
+def _check_bytes(file: IO[bytes], size: int, download: Download, place: str, remedy: str) -> str:
+    """The SHA-256 of a file of `size` bytes; raises as `_check`."""
     if download.size and size != download.size:
         raise InputError(f"{place}: {size:,} bytes instead of {download.size:,}{remedy}")
     digest = hashlib.sha256()
-    with path.open("rb") as file, tqdm(desc="check", total=size, unit="B", unit_scale=True, disable=None) as bar:
+    with tqdm(desc="check", total=size or None, unit="B", unit_scale=True, disable=None) as bar:
         while block := file.read(BLOCK):
             digest.update(block)
             bar.update(len(block))
@@ -192,6 +224,11 @@ def _check(path: Path, download: Download, place: str, remedy: str) -> str:
     if not found.startswith(download.sha256):
         raise InputError(f"{place}: its sha256 is {found}, {download.stated} is {download.sha256}{remedy}")
     return found
+
+
+def record_of(path: Path) -> Path:
+    """Where the hash of a download is recorded."""
+    return path.with_name(path.name + ".sha256")
 
 
 def _tag(partial: Path) -> Path:

@@ -12,8 +12,11 @@ from cooperation.config.datasets import Dataset
 from cooperation.config.inputs import Inputs, absent, ready
 from cooperation.config.preparation import Download
 from cooperation.config.sources import SPLITS, picture_role
-from cooperation.data.archives import picture_names
+from cooperation.data.archives import PICTURES, content_in_words, listed
+from cooperation.data.belonging import PUBLISHED, Content, cut_short
+from cooperation.data.download import record_of
 from cooperation.data.reading import reader_of
+from cooperation.data.volumes import as_published, beside, names, only
 from cooperation.io.files import InputError, recorded_digest, size_of
 
 # fc7 as extracted and as normalised: 4096 numbers of 4 bytes.
@@ -21,6 +24,8 @@ FEATURE_BYTES = 2 * 4096 * 4
 # Of COCO's JPEG files.
 MEAN_PICTURE = 163_000
 TO_COME = "to be downloaded"
+# Data sets whose counts are the paper's.
+PAPERS = ("visdial_0.9", "visdial_1.0")
 ELSEWHERE = "delete it or move it away"
 PICTURE_ROLES = tuple(map(picture_role, SPLITS))
 
@@ -97,31 +102,76 @@ def _downloaded(use: FileUse, inputs: Inputs) -> FileState:
         return FileState(use.name, use.role, use.path, "deleted after its check")
     if use.name in inputs.copies:
         return _given(replace(use, path=Path(inputs.copies[use.name])), "found, to be linked to")
+    if (unpacked := beside(use.path)) is not None:
+        return _found(replace(use, path=unpacked), "found, to be linked to", ELSEWHERE)
     begun = size_of(use.path.with_name(f".{use.name}.part"))
     # Another job may just have finished it.
     if not begun and use.path.exists():
         return _found(use, "found", ELSEWHERE)
     size = use.origin.size
-    return FileState(use.name, use.role, use.path, TO_COME, size, max(size - begun, 0))
+    share = f" of {size:,} ({begun / size:.0%})" if size else ""
+    state = f"{TO_COME}, {begun:,} bytes{share} are there" if begun else TO_COME
+    return FileState(use.name, use.role, use.path, state, size, max(size - begun, 0))
 
 
 def _found(use: FileUse, state: str, remedy: str) -> FileState:
-    size, sha256 = use.path.stat().st_size, recorded_digest(use.path)
-    holds, pictures, problem = "", 0, ""
-    if use.origin.size and size != use.origin.size:
-        problem = f"{use.path}: {size:,} bytes instead of {use.origin.size:,}; {remedy}"
-    elif sha256 and not sha256.startswith(use.origin.sha256):
-        problem = f"{use.path}: its sha256 is {sha256}, published is {use.origin.sha256}; {remedy}"
-    else:
-        try:
-            if use.role in PICTURE_ROLES:
-                pictures = len(picture_names(use.path))
-                holds = f"{pictures:,} pictures"
-            elif use.role != "weights":
-                holds = use.describe(use.role, use.path)
-        except InputError as error:
-            problem = str(error)
+    sha256, size, holds, problem = recorded_digest(use.path), 0, "", ""
+    try:
+        size = size_of(use.path) if use.path.is_file() else 0
+        own = as_published(use.path, use.name)
+        if own and use.origin.size and size != use.origin.size:
+            problem = f"{use.path}: {size:,} bytes instead of {use.origin.size:,}; {remedy}"
+        elif own and sha256 and not sha256.startswith(use.origin.sha256):
+            problem = (
+                f"{use.path}: its sha256 is {sha256}, published is {use.origin.sha256}; {remedy}, and "
+                f"{record_of(use.path).name} too"
+            )
+        else:
+            holds = _holds(use)
+    except InputError as error:
+        problem = str(error)
+    pictures = int(holds.split()[0].replace(",", "")) if holds.endswith(" pictures") else 0
     return FileState(use.name, use.role, use.path, state, size, 0, sha256, holds, pictures, problem)
+
+
+def _holds(use: FileUse) -> str:
+    """What a file holds, in words. Raises `InputError` where it can't be used for its role."""
+    if use.role == "weights":
+        return "" if as_published(use.path, "x.pth") else only(use.path, ".pth")
+    if use.role not in PICTURE_ROLES:
+        found = use.describe(use.role, use.path)
+        if use.origin.holds and found.endswith(" dialogs"):
+            content_in_words(use.path, use.name, use.origin.holds)
+        return found
+    split = SPLITS[PICTURE_ROLES.index(use.role)]
+    if any(name.lower().endswith(PICTURES) for name in names(use.path)):
+        return content_in_words(use.path, use.name, use.origin.holds)
+    return f"{len(listed([use.path], split)):,} names of pictures"
+
+
+def belonging(name: str, data: Dataset, inputs: list[FileState]) -> tuple[list[str], list[str]]:
+    """Notes, and what does not belong together, of the dialogs and pictures of a data set that are all there.
+
+    name: the data set's; inputs: as `inspect` found them. Nothing is known where a file is to come, damaged or foreign.
+    """
+    roles = (*data.inputs.source.texts, *PICTURE_ROLES)
+    looked = {role: [one for one in inputs if one.role == role] for role in roles}
+    if data.inputs.source.features or not all(looked[role] or role in data.inputs.source.optional for role in roles):
+        return [], []
+    there = {role: tuple(one.path for one in found) for role, found in looked.items()}
+    if any(one.problem or not one.path.exists() for found in looked.values() for one in found):
+        return [], []
+    content = Content.of(
+        {role: there[role] for role in data.inputs.source.texts}, {role: there[role] for role in PICTURE_ROLES}
+    )
+    notes = []
+    for split, count in content.counts().items():
+        published = f" (the paper's: {PUBLISHED[split]:,})" if name in PAPERS else ""
+        notes.append(f"{split}: {count:,} dialogs{published}, {len(content.pictures[split]):,} pictures")
+    found = list(content.mistakes())
+    if data.steps["extraction"].damaged == "stop" and (bad := cut_short(there[PICTURE_ROLES[0]])):
+        found.append(bad)
+    return notes, found
 
 
 def disk_space(inputs: list[FileState], data: Dataset, folder: Path) -> tuple[int, int]:

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile, is_zipfile
@@ -18,6 +20,7 @@ from tqdm import tqdm
 from cooperation.config.preparation import HASH, Extraction, untrained_weights
 from cooperation.data.archives import Picture
 from cooperation.data.pictures import decode
+from cooperation.data.volumes import as_published, only, read
 from cooperation.game.messages import Floats
 from cooperation.io.devices import device
 from cooperation.io.files import InputError, digest, file_errors, parse_errors, refusal
@@ -61,22 +64,29 @@ def untrained(seed: int) -> tuple[nn.Module, str]:
 def trained(weights: Path) -> tuple[nn.Module, str]:
     """VGG-16 up to fc7 with the weights of a local file (torchvision's .pth), and the label with its SHA-256.
 
-    A name like torchvision's (vgg16-397923af.pth) states how the hash begins. Raises `InputError` for a file that is
-    missing, damaged or foreign, or has another hash than its name states.
+    It may stand in a folder or a zip archive. A name like torchvision's (vgg16-397923af.pth) states how the hash
+    begins. Raises `InputError` for a file that is missing, damaged or foreign, or whose name states another hash.
     """
     if not weights.exists():
         raise InputError(f"{weights}: no such file; download {VGG16_Weights.IMAGENET1K_V1.url}")
-    with file_errors(weights):
-        found = digest(weights)
-    promised = HASH_IN_NAME.search(weights.name)
+    name = weights.name
+    if as_published(weights, "x.pth"):
+        raw: Path | BytesIO = weights
+        with file_errors(weights):
+            found = digest(weights)
+    else:
+        name = only(weights, ".pth")
+        content = read(weights, name)
+        raw, found = BytesIO(content), sha256(content).hexdigest()
+    promised = HASH_IN_NAME.search(name)
     if promised and not found.startswith(promised[1]):
         raise InputError(f"{weights}: its sha256 is {found[:8]}…, not {promised[1]}…; delete it and download it again")
     with parse_errors(weights, "not the weights of VGG-16", "download them again", (Exception,)):
         # Torch itself does not compare the checksums of its archives.
-        if is_zipfile(weights) and (damaged := ZipFile(weights).testzip()):
+        if is_zipfile(raw) and (damaged := ZipFile(raw).testzip()):
             raise ValueError(f"{damaged} is damaged")
         # Nothing but tensors: a pickle could run programs.
-        state = torch.load(weights, map_location="cpu", weights_only=True)
+        state = torch.load(raw, map_location="cpu", weights_only=True)
         with torch.device("meta"):
             network = vgg16(init_weights=False)
         network.load_state_dict(state, assign=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from lzma import LZMAError
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import IO
 from zipfile import BadZipFile, ZipFile, ZipInfo, is_zipfile
 
@@ -22,6 +22,9 @@ from cooperation.io.files import DAMAGE, Errors, InputError, check_readable, par
 LARGEST_RATIO, SMALL = 200, 1 << 20
 # How zip archives begin, those without members and those cut short included.
 ZIP = (b"PK\3\4", b"PK\5\6")
+
+# How JSON objects, JPEG and PNG files begin.
+LOOSE = (b"{", b"\xff\xd8\xff", b"\x89PNG")
 
 # By zipfile for archives that are cut short, overwritten, encrypted or compressed in an unknown way.
 RAISED: Errors = (BadZipFile, zlib.error, LZMAError, EOFError, struct.error, *DAMAGE)
@@ -112,6 +115,31 @@ def opened(path: Path, name: str) -> Iterator[IO[bytes]]:
         else:
             with (path / name if kind == "folder" else path).open("rb") as file:
                 yield file
+
+
+def as_published(path: Path, name: str) -> bool:
+    """Whether a path has the form of the download of a name, so that the size and hash of that are its own.
+
+    That of `x.zip` is an archive, or what is left of one, but neither JSON nor a picture; that of `x.pth` is one file,
+    which may have the form of an archive itself. Raises as `names`.
+    """
+    kind, suffix = shape(path), PurePath(name).suffix
+    if kind == "archive":
+        return suffix == ".zip" or not any(one.lower().endswith(suffix) for one in names(path))
+    return kind == "file" and not (suffix == ".zip" and _is_loose(path))
+
+
+def _is_loose(path: Path) -> bool:
+    """Whether a file begins like JSON or a picture, so that nothing is packed in it."""
+    with _readable(path), path.open("rb") as file:
+        return file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(LOOSE)
+
+
+def beside(path: Path) -> Path | None:
+    """What stands beside the place of a download, unpacked or packed: `x`, `x.json` or `x.zip` beside `x.zip`."""
+    stem = path.name.removesuffix(path.suffix)
+    others = (path.with_name(f"{name}{suffix}") for name in (stem, path.name) for suffix in ("", ".json", ".zip"))
+    return next((other for other in others if other != path and other.exists()), None)
 
 
 def checksum(path: Path, name: str) -> int:

@@ -6,7 +6,6 @@ which the game does not use, are checked where they are there.
 """
 
 import json
-import re
 from array import array
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -18,17 +17,15 @@ from tqdm import tqdm
 
 from cooperation.config.preparation import Encoding
 from cooperation.config.sources import SPLITS
-from cooperation.data.archives import json_member, read_json_text
+from cooperation.data.archives import dialog_ids, read_json_text
 from cooperation.data.encoding import encode
 from cooperation.data.reading import Files
 from cooperation.data.records import REMEDY, VisDial, check_storable, join
 from cooperation.data.store import DialogData
-from cooperation.data.volumes import scan
 from cooperation.game.messages import ROUNDS
 from cooperation.io.files import InputError, parse_errors
 
 OPTIONS = 100
-IMAGE_ID = re.compile(rb'"image_id"\s*:\s*(\d+)')
 LARGEST = np.iinfo(np.int64).max
 """The largest image id that can be stored."""
 # JSON's names of types, for messages; answer options are packed while they are read, see `_compact`.
@@ -55,17 +52,6 @@ def read_split(paths: Sequence[Path], split: str, cut_short: str) -> VisDial:
 def describe(_role: str, path: Path) -> str:
     """Count the dialogs. Raises `InputError` for a file that cannot be read."""
     return f"{len(dialog_ids(path)):,} dialogs"
-
-
-def dialog_ids(path: Path) -> list[int]:
-    """The image ids of a file's dialogs, in its order, within seconds and little memory; nothing else is checked.
-
-    Raises `InputError` for a file that cannot be read, or has no dialogs.
-    """
-    found = [int(match[1]) for match in scan(path, json_member(path), IMAGE_ID)]
-    if not found:
-        raise InputError(f"{path}: damaged or cut short (no dialogs of VisDial's); delete it and download it again")
-    return found
 
 
 def read_visdial(path: Path, split: str, cut_short: str = "stop") -> VisDial:
