@@ -48,7 +48,7 @@ def test_names_that_lead_out_are_refused(tmp_path, name):
     [
         ({"a/x_7.jpg": b"", "b/y_007.jpg": b""}, "image 7 is there twice, a/x_7.jpg and b/y_007.jpg"),
         ({"a/beach.jpg": b""}, "a/beach.jpg carries no image id"),
-        ({"a/readme.txt": b""}, "holds no JPEG files"),
+        ({"a/readme.txt": b""}, "holds no pictures"),
     ],
 )
 def test_unusable_names(tmp_path, members, words):

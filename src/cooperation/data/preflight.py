@@ -12,7 +12,7 @@ from cooperation.config.datasets import Dataset
 from cooperation.config.inputs import Inputs, absent, ready
 from cooperation.config.preparation import Download
 from cooperation.config.sources import SPLITS, picture_role
-from cooperation.data.archives import PICTURES, content_in_words, listed
+from cooperation.data.archives import content_in_words, is_picture, listed
 from cooperation.data.belonging import PUBLISHED, Content, cut_short
 from cooperation.data.download import record_of
 from cooperation.data.reading import reader_of
@@ -144,7 +144,7 @@ def _holds(use: FileUse) -> str:
             content_in_words(use.path, use.name, use.origin.holds)
         return found
     split = SPLITS[PICTURE_ROLES.index(use.role)]
-    if any(name.lower().endswith(PICTURES) for name in names(use.path)):
+    if any(map(is_picture, names(use.path))):
         return content_in_words(use.path, use.name, use.origin.holds)
     return f"{len(listed([use.path], split)):,} names of pictures"
 

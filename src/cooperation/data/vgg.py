@@ -85,6 +85,8 @@ def trained(weights: Path) -> tuple[nn.Module, str]:
         # Torch itself does not compare the checksums of its archives.
         if is_zipfile(raw) and (damaged := ZipFile(raw).testzip()):
             raise ValueError(f"{damaged} is damaged")
+        if isinstance(raw, BytesIO):
+            raw.seek(0)
         # Nothing but tensors: a pickle could run programs.
         state = torch.load(raw, map_location="cpu", weights_only=True)
         with torch.device("meta"):

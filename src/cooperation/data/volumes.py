@@ -16,6 +16,7 @@ from pathlib import Path, PurePath
 from typing import IO
 from zipfile import BadZipFile, ZipFile, ZipInfo, is_zipfile
 
+from cooperation.data.foreign import LONGEST, check_packing, what_is_foreign
 from cooperation.io.files import DAMAGE, Errors, InputError, check_readable, parse_errors
 
 # VisDial's JSON is compressed to a third, zip bombs to a thousandth.
@@ -32,23 +33,29 @@ RAISED: Errors = (BadZipFile, zlib.error, LZMAError, EOFError, struct.error, *DA
 # Absolute names and names with `..`, in Unix's and in Windows' spelling.
 OUTSIDE = re.compile(r"^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.($|[/\\])")
 
-# What macOS writes beside each file.
-BESIDE = re.compile(r"(^|/)(__MACOSX/|\._)")
+# What systems and programs put beside files: hidden ones, macOS' second halves of files, previews, snapshots, trash.
+CLUTTER = re.compile(
+    r"(^|[/\\])(\.[^/\\]|__MACOSX[/\\]|@eaDir|#recycle|#snapshot|\$RECYCLE\.BIN|System Volume Information|lost\+found"
+    r"|Thumbs\.db$|desktop\.ini$)",
+    re.IGNORECASE,
+)
 
 # A piece of a text that is scanned, and the longest match in it.
 PIECE, LONGEST_MATCH = 1 << 22, 200
 
 
 def is_archive(path: Path) -> bool:
-    """Whether a path is a zip archive by its content; raises as `names`."""
+    """Whether a path is a zip archive by its content; raises as `names`, and for what this program does not read."""
     with _readable(path):
         if path.is_dir():
             return False
         with path.open("rb") as file:
-            begins = file.read(4)
+            begins = file.read(LONGEST)
             if not begins:
                 raise ValueError("the file is empty")
-            return begins in ZIP or is_zipfile(file)
+            if foreign := what_is_foreign(begins):
+                raise InputError(f"{path}: is {'; '.join(foreign)}")
+            return begins.startswith(ZIP) or is_zipfile(file)
 
 
 def is_bare(path: Path) -> bool:
@@ -62,18 +69,18 @@ def shape(path: Path) -> str:
 
 
 def names(path: Path) -> list[str]:
-    """Names of all members.
+    """Names of all members but `CLUTTER`; folders may be nested, and linked to.
 
     Raises `InputError` where the path is missing, damaged or can't be read, or a name points outside.
     """
     if path.is_dir():
         with _readable(path):
-            return sorted(str(file.relative_to(path)) for file in path.rglob("*") if file.is_file())
+            return sorted(name for name in _walk(path) if not CLUTTER.search(name))
     if is_archive(path):
         with _readable(path), ZipFile(path) as archive:
-            return _inside(path, archive)
+            return [name for name in _inside(path, archive) if not CLUTTER.search(name)]
     # What a link leads to may have the name that the content asks for, or the link itself.
-    return [path.name if path.suffix != ".zip" else path.resolve().name]
+    return [path.resolve().name if path.suffix in ("", ".zip") else path.name]
 
 
 def only(path: Path, *endings: str) -> str:
@@ -83,7 +90,7 @@ def only(path: Path, *endings: str) -> str:
     """
     if is_bare(path):
         return names(path)[0]
-    found = [name for name in names(path) if name.lower().endswith(endings) and not BESIDE.search(name)]
+    found = [name for name in names(path) if name.lower().endswith(endings)]
     if len(found) != 1:
         listed = f" ({', '.join(found[:4])}{', …' if found[4:] else ''})" if found else ""
         raise InputError(
@@ -109,8 +116,10 @@ def opened(path: Path, name: str) -> Iterator[IO[bytes]]:
     kind = shape(path)
     with _readable(path, "" if kind == "file" else f", {name}"):
         if kind == "archive":
-            archive = _open_archive(path, os.getpid())
-            with archive.open(_unbombed(archive.getinfo(name))) as member:
+            archive = _open_archive(path, _version(path))
+            found = _unbombed(archive.getinfo(name))
+            check_packing(found, f"{path}, {name}")
+            with archive.open(found) as member:
                 yield member
         else:
             with (path / name if kind == "folder" else path).open("rb") as file:
@@ -147,7 +156,7 @@ def checksum(path: Path, name: str) -> int:
     if not is_archive(path):
         return zlib.crc32(read(path, name))
     with _readable(path, f", {name}"):
-        return _open_archive(path, os.getpid()).getinfo(name).CRC
+        return _open_archive(path, _version(path)).getinfo(name).CRC
 
 
 def comment(path: Path) -> str:
@@ -177,10 +186,15 @@ def scan(path: Path, name: str, pattern: re.Pattern[bytes]) -> Iterator[re.Match
         yield from pattern.finditer(rest)
 
 
-# Processes that share an open file share its position, so each opens its own.
+# Processes that share an open file share its position, so each opens its own; a path may come to be another file's.
 @lru_cache(maxsize=2)
-def _open_archive(path: Path, _process: int) -> ZipFile:
+def _open_archive(path: Path, _version: tuple[int, ...]) -> ZipFile:
     return ZipFile(path)
+
+
+def _version(path: Path) -> tuple[int, ...]:
+    found = path.stat()
+    return os.getpid(), found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 @contextmanager
@@ -191,6 +205,23 @@ def _readable(path: Path, member: str = "") -> Iterator[None]:
             yield
         except FileNotFoundError as error:
             raise InputError(f"{path}: no such file; download it or put it there") from error
+
+
+def _walk(path: Path) -> Iterator[str]:
+    """Paths of all files in a folder, relative to it. Links are followed, but not in circles."""
+    seen: set[Path] = set()
+    for folder, inner, files in os.walk(path, followlinks=True, onerror=_raise):
+        place = Path(folder).resolve()
+        if place in seen:
+            inner.clear()
+            continue
+        seen.add(place)
+        start = os.path.relpath(folder, path)
+        yield from (name if start == "." else f"{start}/{name}" for name in files)
+
+
+def _raise(error: OSError) -> None:
+    raise error
 
 
 def _inside(path: Path, archive: ZipFile) -> list[str]:
