@@ -22,6 +22,16 @@ from cooperation.io.writing import written_whole
 
 Array = npt.NDArray[Any]
 SUMS = "sha256"
+FILTERS = {
+    307: "bzip2",
+    32000: "LZF",
+    32001: "Blosc",
+    32004: "LZ4",
+    32008: "bitshuffle",
+    32015: "Zstandard",
+    32026: "Blosc2",
+}
+"""Names of HDF5's registered filters by number, for messages."""
 # An array is no larger than its file by more than this: deflate compresses 1032 times at most.
 LARGEST_RATIO = 1100
 
@@ -223,7 +233,21 @@ def _dataset(file: h5py.File, name: str) -> h5py.Dataset:
     size = int(np.prod(found.shape, dtype=object)) * int(found.dtype.itemsize)
     if size > LARGEST_RATIO * file.id.get_filesize():
         raise ValueError(f"{name} claims to have {size:,} bytes")
+    _check_filters(found, name, file.filename)
     return found
+
+
+def _check_filters(found: h5py.Dataset, name: str, place: str) -> None:
+    """Raise `InputError` where an array is packed by a filter that isn't installed: it is whole, but can't be read."""
+    plist = found.id.get_create_plist()
+    for number in range(plist.get_nfilters()):
+        code, _, _, words = plist.get_filter(number)
+        if not h5py.h5z.filter_avail(code):
+            known = FILTERS.get(code, words.decode(errors="replace").strip() or f"filter {code}")
+            raise InputError(
+                f"{place}: {name} is packed with {known}, which is not read here; pack it again without "
+                "(h5repack -f NONE where that filter is installed)"
+            )
 
 
 class Verified:
