@@ -25,12 +25,16 @@ DECODING: Errors = (
 """What Pillow's decoders raise for damaged files."""
 
 
+class DamagedError(InputError):
+    """A picture that was read, but can't be decoded."""
+
+
 def decode(raw: bytes, place: str) -> Image.Image:
     """Decode a picture of any mode (grey, CMYK, palette) to RGB.
 
     Grey of more than eight bits is scaled, see `eight_bits`. EXIF orientation is not applied, as in torchvision's and
     Caffe's loaders. place: names the picture in messages. Raises `InputError` where the bytes are cut short, no
-    picture, or too many pixels.
+    picture, or too many pixels: that is a `DamagedError`.
     """
     try:
         with warnings.catch_warnings(action="error", category=Image.DecompressionBombWarning):
@@ -39,7 +43,7 @@ def decode(raw: bytes, place: str) -> Image.Image:
         if codec := codec_of(raw):
             raise InputError(f"{place}: is {codec}, which is not decoded here; convert it to JPEG or PNG") from error
         reason = "not a picture" if isinstance(error, UnidentifiedImageError) else " ".join(f"{error}".split())
-        raise InputError(f"{place}: cannot be decoded ({reason}); replace the picture") from error
+        raise DamagedError(f"{place}: cannot be decoded ({reason}); replace the picture") from error
 
 
 def eight_bits(picture: Image.Image) -> Image.Image:

@@ -18,12 +18,14 @@ from cooperation.data.archives import MADE_UP
 from cooperation.game.messages import Floats, Messages, Rows
 from cooperation.game.vocabulary import Vocabulary
 from cooperation.io.files import InputError
-from cooperation.io.hdf5 import SUMS, Verified, created, opened, read_blocks, shape_of
+from cooperation.io.hdf5 import SUMS, Verified, created, opened, read_attributes, read_blocks, shape_of
 
 Ids = npt.NDArray[np.int64]
 PARTS = {"captions": "cap", "questions": "ques", "answers": "ans"}
 # The authors' files know an image by its row; its id is a number that neither COCO nor the other split has.
 FIRST_ROW = {"train": 1_000_000_000, "val": 2_000_000_000}
+DAMAGED = "damaged_"
+"""Begins the attributes of features, by split, that list the images of pictures that could not be decoded."""
 # Attributes that say how features were made, which must be the same wherever features are joined.
 MADE_BY = ("extractor", "layer", "weights", "preprocessing", "width")
 
@@ -94,8 +96,17 @@ def write_dialogs(
                 file.add(f"{name}_length_{split}", messages.lengths)
 
 
-def read_dialogs(path: Path, split: str) -> Dialogs:
-    """Read the dialogs of a split (`train` or `val`)."""
+def read_dialogs(path: Path, split: str, features: Path | None = None) -> Dialogs:
+    """Read the dialogs of a split (`train` or `val`).
+
+    features: the file of those of their pictures; dialogs about pictures that it says were damaged are left out.
+    """
+    left_out = damaged_pictures(features).get(split, []) if features else []
+    dialogs = _read_all(path, split)
+    return dialogs[np.flatnonzero(~np.isin(dialogs.image_ids, left_out))] if left_out else dialogs
+
+
+def _read_all(path: Path, split: str) -> Dialogs:
     with opened(path) as file:
         _check_split(file, split, path)
         arrays = Verified(file)
@@ -106,6 +117,19 @@ def read_dialogs(path: Path, split: str) -> Dialogs:
             for field, name in PARTS.items()
         }
         return Dialogs(arrays[f"image_id_{split}"].astype(np.int64), **parts)
+
+
+def damaged_pictures(features: Path) -> dict[str, list[int]]:
+    """Split → ids of the pictures that were left out of a file of features, since they could not be decoded."""
+    said = read_attributes(features)
+    found = {split: [int(image) for image in said.get(f"{DAMAGED}{split}", "").split()] for split in FIRST_ROW}
+    return {split: images for split, images in found.items() if images}
+
+
+def said_of_damaged(features: Path) -> dict[str, str]:
+    """An attribute of results, which pages show: how many dialogs are left out for damaged pictures, if any are."""
+    counts = [f"{len(images):,} of {split}" for split, images in damaged_pictures(features).items()]
+    return {"damaged_pictures": f"{', '.join(counts)}; their dialogs are left out"} if counts else {}
 
 
 def count_dialogs(path: Path, split: str) -> int:
@@ -236,7 +260,11 @@ def agreed(files: Sequence[tuple[Path, Mapping[str, Any]]]) -> dict[str, Any]:
             if mine != its:
                 what = MADE_UP if name == "made_up" else name
                 raise InputError(f"{path}: {what} is {its!r}, but {mine!r} in {first}; extract both the same way")
-    return {name: value for _, attributes in files for name, value in attributes.items()}
+    joined = {name: value for _, attributes in files for name, value in attributes.items()}
+    for name in [name for name in joined if name.startswith(DAMAGED)]:
+        images = {image for _, attributes in files for image in str(attributes.get(name, "")).split()}
+        joined[name] = " ".join(sorted(images, key=int))
+    return joined
 
 
 def write_features(path: Path, splits: Mapping[str, Features], attributes: Mapping[str, Any]) -> None:

@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from cooperation.config.preparation import HASH, Extraction, untrained_weights
 from cooperation.data.archives import Picture
-from cooperation.data.pictures import decode
+from cooperation.data.pictures import DamagedError, decode
 from cooperation.data.volumes import as_published, only, read
 from cooperation.game.messages import Floats
 from cooperation.io.devices import device
@@ -28,6 +28,7 @@ from cooperation.io.files import InputError, digest, file_errors, parse_errors, 
 FEATURES = 4096
 # VGG-16 halves width and height five times.
 SMALLEST = 32
+SKIP = "--damaged skip (`extraction: {damaged: skip}` in config.yaml)"
 HASH_IN_NAME = re.compile(r"-([0-9a-f]{8,64})\.pth$")
 IMAGENET = {"mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]}
 CAFFE_BGR = torch.tensor([103.939, 116.779, 123.68]).view(3, 1, 1)
@@ -138,6 +139,8 @@ def collate(pictures: Sequence[Floats | InputError], place: Path) -> Tensor:
     """
     tensors = []
     for picture in pictures:
+        if isinstance(picture, DamagedError):
+            raise InputError(f"{picture}, or leave its dialog out: {SKIP}")
         if isinstance(picture, InputError):
             raise picture
         tensors.append(torch.from_numpy(picture))
