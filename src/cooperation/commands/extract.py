@@ -8,7 +8,7 @@ import numpy as np
 from tqdm import tqdm
 
 from cooperation.commands.outs import add_out_file
-from cooperation.config.preparation import Extraction
+from cooperation.config.preparation import HASH, Extraction, check_preprocessing
 from cooperation.config.sources import SPLITS
 from cooperation.data.archives import Picture, find_pictures, made_up
 from cooperation.data.pictures import DamagedError, decode
@@ -52,6 +52,8 @@ def run(arguments: argparse.Namespace) -> None:
         damaged = {split: _damaged(found) for split, found in pictures.items()}
         pictures = {split: _without(found, damaged[split]) for split, found in pictures.items()}
     network, weights = trained(arguments.weights) if arguments.weights else untrained(settings.seed)
+    if arguments.weights:
+        check_preprocessing(settings.preprocessing, weights.rpartition(HASH)[2], f"{arguments.weights}")
     # Pictures of folders are known only now, none of which may be overwritten.
     check_file(arguments.out)
     say_device()

@@ -127,6 +127,23 @@ class Extraction:
         check_seed(self.seed)
 
 
+MADE_FOR = {"397923af": ("torchvision", "small"), "00b39a1b": ("caffe",)}
+"""Beginnings of the hashes of known weights of VGG-16, torchvision's and Oxford's, and how pictures are prepared."""
+
+
+def check_preprocessing(preprocessing: str, sha256: str, place: str) -> None:
+    """Raise `InputError` where weights were trained on pictures that were prepared in another way.
+
+    sha256: of the weights, or its beginning; place: names them in the message. Nothing is known of other weights.
+    """
+    for known, fitting in MADE_FOR.items():
+        if len(sha256) >= len(known) and sha256.startswith(known) and preprocessing not in fitting:
+            raise InputError(
+                f"{place}: these weights were trained on pictures prepared as {fitting[0]!r}, not {preprocessing!r}; "
+                f"choose `extraction: {{preprocessing: {fitting[0]}}}` or other weights (paper/readings.md)"
+            )
+
+
 HASH = ", sha256 "
 """Stands between the name of VGG-16's weights and the hash of their file, in what features say of them."""
 

@@ -14,7 +14,7 @@ from cooperation.config.preparation import Download
 from cooperation.config.sources import SPLITS, picture_role
 from cooperation.data.archives import content_in_words, is_picture, listed
 from cooperation.data.belonging import PUBLISHED, Content, cut_short
-from cooperation.data.download import record_of
+from cooperation.data.download import cached, record_of
 from cooperation.data.reading import reader_of
 from cooperation.data.volumes import as_published, beside, names, only
 from cooperation.io.files import InputError, recorded_digest, size_of
@@ -102,7 +102,7 @@ def _downloaded(use: FileUse, inputs: Inputs) -> FileState:
         return FileState(use.name, use.role, use.path, "deleted after its check")
     if use.name in inputs.copies:
         return _given(replace(use, path=Path(inputs.copies[use.name])), "found, to be linked to")
-    if (unpacked := beside(use.path)) is not None:
+    if (unpacked := beside(use.path) or cached(use.name, use.origin.sha256)) is not None:
         return _found(replace(use, path=unpacked), "found, to be linked to", ELSEWHERE)
     begun = size_of(use.path.with_name(f".{use.name}.part"))
     # Another job may just have finished it.

@@ -185,7 +185,7 @@ class FeatureParts:
         return int(self.attributes["width"])
 
     def blocks(self, rows: int = 4096) -> Iterator[Floats]:
-        """Yield the vectors in the order of `image_ids`, at most `rows` at a time: [≤ rows, features].
+        """Yield the vectors in the order of `image_ids`, at most `rows` at a time: [≤ rows, features], as float32.
 
         Publish nothing made of them before the last: a file's checksum is compared at its end. Raises `InputError`
         where a file is damaged, or a number is NaN or infinite.
@@ -194,9 +194,11 @@ class FeatureParts:
         for path in self.paths:
             with opened(path) as file:
                 verified = _verified(file, self.split)
-                for block in read_blocks(file, name, rows) if verified is None else verified.blocks(name, rows):
-                    if block.dtype.kind not in "fiu":
-                        raise ValueError(f"{name} is {block.dtype}")
+                for raw in read_blocks(file, name, rows) if verified is None else verified.blocks(name, rows):
+                    if raw.dtype.kind not in "fiu":
+                        raise ValueError(f"{name} is {raw.dtype}")
+                    # Whatever others wrote: in half precision, squares are soon infinite or zero.
+                    block = raw.astype(np.float32, copy=False)
                     for row in np.flatnonzero(~np.isfinite(block).all(1))[:1]:
                         image = self.image_ids[done + row]
                         raise InputError(f"{path}: NaN or infinity in the features of image {image}; extract it again")
