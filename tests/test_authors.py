@@ -142,3 +142,32 @@ def test_features_of_another_shape(files, monkeypatch, capsys):
     with pytest.raises(SystemExit):
         normalise(monkeypatch, files)
     assert "images_train is (3, 7, 7, 512), not [images, features]" in capsys.readouterr().err
+
+
+def test_padded_rounds_are_left_out_and_counted(files, monkeypatch, capsys):
+    """As in dialogs of a test split, whose later rounds are padding and no empty answers."""
+    with h5py.File(files / "visdial_data.h5", "r+") as file:
+        for part in ("ques", "ans"):
+            file[f"{part}_train"][1, 4:] = 0
+            file[f"{part}_length_train"][1, 4:] = 0
+        # An answer alone may be empty.
+        file["ans_val"][0, 2] = 0
+        file["ans_length_val"][0, 2] = 0
+    encode(monkeypatch, files)
+    assert "train: 3 dialogs read, 2 kept, 1 refused" in capsys.readouterr().out
+    found = read_dialogs(files / "dialogs.h5", "train")
+    assert found.captions.lists() == [[2], [2, 2, 2]]
+    with h5py.File(files / "dialogs.h5") as file:
+        assert (file.attrs["train_empty_answers"], file.attrs["val_empty_answers"]) == (0, 1)
+    normalise(monkeypatch, files)
+    assert read_features(files / "features.h5", "train", found.image_ids).vectors.tolist() == [[1, 0], [0, 1]]
+
+
+def test_a_file_of_padding_alone_is_refused(files, monkeypatch, capsys):
+    with h5py.File(files / "visdial_data.h5", "r+") as file:
+        for part in ("ques", "ans"):
+            file[f"{part}_val"][:, 9] = 0
+            file[f"{part}_length_val"][:, 9] = 0
+    with pytest.raises(SystemExit):
+        encode(monkeypatch, files)
+    assert "none of the 2 dialogs of val has 10 rounds" in capsys.readouterr().err

@@ -23,7 +23,6 @@ from cooperation.data.reading import reader_of
 from cooperation.data.store import read_dialogs
 from cooperation.data.vgg import trained
 from cooperation.io.files import InputError
-from cooperation.io.hdf5 import read_attributes
 from cooperation.io.plain_yaml import read_yaml
 
 CPU = torch.device("cpu")
@@ -198,23 +197,6 @@ def test_progress_that_is_damaged_is_to_be_deleted(change, tmp_path):
 
 
 # HDF5
-
-
-@pytest.mark.parametrize(
-    ("code", "said"), [(32001, "Blosc"), (32004, "LZ4"), (32015, "Zstandard"), (40000, "filter 40000")]
-)
-def test_a_filter_that_h5py_lacks_is_no_damage(tmp_path, code, said):
-    with h5py.File(tmp_path / "x.h5", "w") as file:
-        packing = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-        packing.set_chunk((4,))
-        packing.set_filter(code, h5py.h5z.FLAG_OPTIONAL)
-        space = h5py.h5s.create_simple((4,))
-        h5py.h5d.create(file.id, b"image_ids", h5py.h5t.NATIVE_INT32, space, packing).write_direct_chunk(
-            (0,), b"packed"
-        )
-    with pytest.raises(InputError, match=f"image_ids is compressed by {said}.*h5repack") as caught:
-        read_attributes(tmp_path / "x.h5")
-    assert "damaged" not in str(caught.value)
 
 
 @pytest.mark.parametrize("link", [h5py.ExternalLink("dialogs.h5", "/image_id_val"), h5py.SoftLink("/words")])

@@ -385,3 +385,25 @@ def test_an_impossible_hash_is_refused_by_the_command(monkeypatch, capsys, text)
     with pytest.raises(SystemExit):
         run(monkeypatch, "download", "--url", "http://a.invalid", "--out", "x", "--sha256", text)
     assert "is not 8 to 64 hexadecimal digits" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("variable", ["TORCH_HOME", "XDG_CACHE_HOME", "HOME"])
+def test_weights_in_torchs_cache_are_used_if_the_hash_fits(host, address, tmp_path, monkeypatch, variable):
+    for name in ("TORCH_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(variable, str(tmp_path))
+    below = {"TORCH_HOME": "", "XDG_CACHE_HOME": "torch", "HOME": ".cache/torch"}[variable]
+    hub = tmp_path / below / "hub/checkpoints"
+    hub.mkdir(parents=True)
+    (hub / "vgg.pth").write_bytes(CONTENT)
+    wanted = tmp_path / "raw/vgg.pth"
+    assert fetch(wanted, address, sha256=SHA256[:8]) == (SHA256, f"linked to {hub / 'vgg.pth'}")
+    assert host.requests == []
+    wanted.unlink()
+    record(wanted).unlink()
+    # What is something else stays unused, and what no hash is known of.
+    (hub / "vgg.pth").write_bytes(b"something else")
+    assert fetch(wanted, address, sha256=SHA256[:8]) == (SHA256, address)
+    wanted.unlink()
+    record(wanted).unlink()
+    assert fetch(wanted, address) == (SHA256, address)

@@ -352,6 +352,7 @@ UNTRIED = {
     ("compare", ""): "tests of other dialogs, candidates or seeds are refused (test_card.py)",
     ("test", "--beside"): "as by compare",
     ("download", "--have"): "its hash is compared, where one is known (test_download.py)",
+    ("download", "--note"): "it is written",
     ("extract", "--weights"): "features say which weights they are of, and are compared from there on",
     ("controls", "--expected"): "what is expected is what stands there",
     ("controls", "--interventions"): "labels mean what stands there",

@@ -1,3 +1,4 @@
+import h5py
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -130,3 +131,17 @@ def test_a_shard_given_twice(tmp_path, monkeypatch, capsys):
     with pytest.raises(SystemExit):
         run(monkeypatch, "normalise", train, train, val, "--out", tmp_path / "f.h5")
     assert "image 1 is there twice; give each shard once" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["f2", "f8", "i4"])
+def test_features_of_any_type_are_normalised_in_single_precision(tmp_path, monkeypatch, kind):
+    """In half precision a row of norm 274 has squares that are infinite, and became zeros."""
+    random = np.random.default_rng(1)
+    rows = np.vstack([random.gamma(2, 40, (3, 40)), np.full((1, 40), 274 / 40**0.5)]).astype(kind)
+    for split in ("train", "val"):
+        with h5py.File(tmp_path / f"{split}.h5", "w") as file:
+            file[f"images_{split}"] = rows
+    run(monkeypatch, "normalise", tmp_path / "train.h5", tmp_path / "val.h5", "--out", tmp_path / "f.h5")
+    wide = rows.astype(np.float64)
+    expected = wide / np.linalg.norm(wide, axis=1, keepdims=True)
+    np.testing.assert_allclose(read_features(tmp_path / "f.h5", "val").vectors, expected, rtol=1e-6)

@@ -158,3 +158,18 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
     with h5py.File(path) as file:
         assert file.attrs["old"]
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(("number", "name"), [(32001, "Blosc"), (32004, "LZ4"), (32015, "Zstandard"), (40000, "40000")])
+def test_filters_that_are_not_installed_are_named(tmp_path, number, name):
+    path = tmp_path / "f.h5"
+    with h5py.File(path, "w") as file:
+        plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        plist.set_chunk((2, 2))
+        # Optional while it is written, since it isn't there.
+        plist.set_filter(number, h5py.h5z.FLAG_OPTIONAL)
+        space = h5py.h5s.create_simple((2, 2))
+        h5py.h5d.create(file.id, b"images_train", h5py.h5t.IEEE_F32LE, space, plist)
+    with pytest.raises(InputError, match=rf"f\.h5: images_train is packed with .*{name}.*h5repack") as caught:
+        FeatureParts.of([path], "train")
+    assert "damaged" not in str(caught.value)

@@ -6,13 +6,15 @@ import h5py
 import numpy as np
 import pytest
 import torch
-from in_process import run
+from in_process import run, run_module
 from PIL import Image
 from small_files import album, jpeg, picture
 from torch import nn
 from torchvision.models import VGG16_Weights, vgg16
 
-from cooperation.config.preparation import Extraction
+from cooperation.commands import extract as extraction
+from cooperation.config.datasets import read_one
+from cooperation.config.preparation import Extraction, check_preprocessing
 from cooperation.data import vgg
 from cooperation.data.archives import find_pictures
 from cooperation.data.store import FeatureParts, read_features
@@ -332,3 +334,31 @@ def test_extracting_nothing_is_refused(tmp_path, monkeypatch, capsys):
     with pytest.raises(SystemExit):
         run(monkeypatch, "extract", "--out", tmp_path / "f.h5")
     assert "no pictures; give --train, --val or both" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("begins", "preprocessing", "fits"),
+    [
+        ("397923af", "torchvision", True), ("397923af", "small", True), ("397923af", "caffe", False),
+        ("00b39a1b", "caffe", True), ("00b39a1b", "torchvision", False), ("12345678", "caffe", True),
+    ],
+)  # fmt: skip
+def test_pictures_are_prepared_as_those_of_the_weights_training(monkeypatch, tmp_path, begins, preprocessing, fits):
+    monkeypatch.setattr(extraction, "trained", lambda _: (Tiny(), f"w.pth, sha256 {begins}ff"))
+    album(tmp_path / "val.zip", {7: jpeg(picture(7, 48, 48))})
+    words = ("--val", tmp_path / "val.zip", "--weights", tmp_path / "w.pth", "--preprocessing", preprocessing)
+    if fits:
+        check_preprocessing(preprocessing, begins, "w.pth")
+        return
+    with pytest.raises(InputError, match=r"w\.pth: these weights were trained on pictures prepared as .*readings"):
+        run_module(extraction, *words, "--out", tmp_path / "f.h5")
+
+
+def test_settings_say_so_before_hours_are_spent():
+    weights = {"w.pth": {"addresses": ["http://127.0.0.1/w.pth"], "sha256": "397923af"}}
+    given = {
+        "source": "visdial", "dialogs": {"train": "./t", "val": "./v"}, "pictures": {"train": "./t", "val": "./v"},
+        "weights": "w.pth", "downloads": weights, "extraction": {"preprocessing": "caffe"},
+    }  # fmt: skip
+    with pytest.raises(InputError, match=r"datasets\.real\.weights: these weights .*not 'caffe'"):
+        read_one(given, "datasets.real")

@@ -179,7 +179,7 @@ def recorded(
     be used.
     """
     dialogs, features = Path(dialogs), Path(features) if features else None
-    people, vocabulary = read_dialogs(dialogs, split), read_vocabulary(dialogs)
+    people, vocabulary = read_dialogs(dialogs, split, features), read_vocabulary(dialogs)
     pool = Pool.of(dialogs, people.image_ids, [Path(path) for path in pictures], features, split)
     for number, image in enumerate(people.image_ids.tolist()):
         yield as_said(people, number, vocabulary), pool[image]

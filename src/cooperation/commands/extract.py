@@ -1,15 +1,18 @@
 """Run VGG-16 over the pictures of each split; write fc7 after ReLU with image ids to one HDF5 file."""
 
 import argparse
+import sys
 from pathlib import Path
 
 import numpy as np
+from tqdm import tqdm
 
 from cooperation.commands.outs import add_out_file
-from cooperation.config.preparation import Extraction
+from cooperation.config.preparation import HASH, Extraction, check_preprocessing
 from cooperation.config.sources import SPLITS
 from cooperation.data.archives import Picture, find_pictures, made_up
-from cooperation.data.store import write_feature_blocks
+from cooperation.data.pictures import DamagedError, decode
+from cooperation.data.store import DAMAGED, write_feature_blocks
 from cooperation.data.vgg import extract, trained, untrained
 from cooperation.io.devices import device, say_device
 from cooperation.io.files import InputError
@@ -44,7 +47,13 @@ def run(arguments: argparse.Namespace) -> None:
     device()
     made_with = made_up([path for paths in archives.values() for path in paths])
     pictures = {split: _share(paths, *arguments.shard) for split, paths in archives.items()}
+    damaged: dict[str, list[int]] = {}
+    if settings.damaged == "skip":
+        damaged = {split: _damaged(found) for split, found in pictures.items()}
+        pictures = {split: _without(found, damaged[split]) for split, found in pictures.items()}
     network, weights = trained(arguments.weights) if arguments.weights else untrained(settings.seed)
+    if arguments.weights:
+        check_preprocessing(settings.preprocessing, weights.rpartition(HASH)[2], f"{arguments.weights}")
     # Pictures of folders are known only now, none of which may be overwritten.
     check_file(arguments.out)
     say_device()
@@ -61,10 +70,12 @@ def run(arguments: argparse.Namespace) -> None:
             "preprocessing": settings.preprocessing,
             **{f"archive_{split}": ", ".join(path.name for path in paths) for split, paths in archives.items()},
             **({"made_up": made_with} if made_with else {}),
+            **{f"{DAMAGED}{split}": " ".join(map(str, images)) for split, images in damaged.items() if images},
         },
     )
     for split, found in pictures.items():
-        print(f"{split}: {len(found):,} pictures, VGG-16 {weights}")
+        left_out = f", {len(damaged[split]):,} damaged ones left out" if damaged.get(split) else ""
+        print(f"{split}: {len(found):,} pictures{left_out}, VGG-16 {weights}")
 
 
 def _share(paths: list[Path], part: int, parts: int) -> dict[int, Picture]:
@@ -73,6 +84,25 @@ def _share(paths: list[Path], part: int, parts: int) -> dict[int, Picture]:
     if not share:
         raise InputError(f"{paths[0]}: has fewer pictures than {parts} shards; take fewer shards")
     return share
+
+
+def _damaged(pictures: dict[int, Picture]) -> list[int]:
+    """Ids of those that can't be decoded, each named on standard error. A file that can't be read stays an error."""
+    found = []
+    for image, picture in tqdm(pictures.items(), "decode", unit=" pictures", disable=None):
+        try:
+            decode(picture.read(), str(picture))
+        except DamagedError as error:
+            print(f"left out: {str(error).partition(';')[0]}", file=sys.stderr)
+            found.append(image)
+    return found
+
+
+def _without(pictures: dict[int, Picture], damaged: list[int]) -> dict[int, Picture]:
+    kept = {image: picture for image, picture in pictures.items() if image not in damaged}
+    if not kept:
+        raise InputError(f"{next(iter(pictures.values())).archive}: none of its pictures can be decoded; give others")
+    return kept
 
 
 def _shard(text: str) -> tuple[int, int]:

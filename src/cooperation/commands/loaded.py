@@ -165,7 +165,7 @@ def read_loaded(arguments: argparse.Namespace) -> TextPlayers:
     with naming("none", "all"):
         calls = Calls(load(arguments.load, options_of(arguments)), arguments.load)
         described = calls.describe()
-    everything = read_dialogs(arguments.dialogs, "val")[: arguments.candidates]
+    everything = read_dialogs(arguments.dialogs, "val", arguments.features)[: arguments.candidates]
     if not arguments.pictures and not arguments.features:
         raise InputError("--pictures: give archives or folders of pictures, or --features, or both")
     rows = drawn(everything.image_ids, arguments.queries, arguments.seed)

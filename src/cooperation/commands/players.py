@@ -25,9 +25,9 @@ from cooperation.data.store import (
     FeatureParts,
     Features,
     Ids,
-    count_dialogs,
     read_dialogs,
     read_features,
+    said_of_damaged,
 )
 from cooperation.evaluation.checks import check_baseline, check_width, notes_on_images, refuse_trained_on, trained_on
 from cooperation.evaluation.playing import Games
@@ -164,7 +164,8 @@ def read_players(arguments: argparse.Namespace) -> Players:
         )
     _check_settings(arguments, checkpoint)
     identities, others = _identities(arguments, checkpoint)
-    dialogs = read_dialogs(arguments.dialogs, "val")[: arguments.candidates]
+    everything = read_dialogs(arguments.dialogs, "val", arguments.features)
+    dialogs = everything[: arguments.candidates]
     features = read_features(arguments.features, "val", _candidates(arguments, dialogs), arguments.dialogs)
     check_width(features.vectors.shape[1], checkpoint.answerer.features, arguments.features)
     overlap = trained_on(checkpoint.image_ids, dialogs)
@@ -181,7 +182,8 @@ def read_players(arguments: argparse.Namespace) -> Players:
         "sizes": json.dumps(asdict(checkpoint.sizes)),
         "candidates": len(features.image_ids),
         "among": arguments.among,
-        "val_dialogs": count_dialogs(arguments.dialogs, "val"),
+        "val_dialogs": len(everything),
+        **said_of_damaged(arguments.features),
         "device": name_of(checkpoint.device),
         "trained_on": len(overlap),
         "dialogs": json.dumps(settings_of_dialogs(arguments.dialogs)),

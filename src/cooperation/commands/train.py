@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> None:
     of_dialogs, of_features = identity_of_dialogs(arguments.dialogs), identity_of_features(arguments.features)
     check_together("dialogs", of_dialogs, "features", of_features)
     vocabulary = read_vocabulary(arguments.dialogs)
-    dialogs = read_dialogs(arguments.dialogs, "train")
+    dialogs = read_dialogs(arguments.dialogs, "train", arguments.features)
     images = read_features(arguments.features, "train", dialogs.image_ids, arguments.dialogs).vectors
     data = training_data(dialogs, images, vocabulary, FORMATS[TRAINING_FORMAT[training.regime]](vocabulary), where)
     use_faster_products(layers(vocabulary.size, sizes))

@@ -76,14 +76,19 @@ def read_one(given: Any, place: str) -> Dataset:
             if key in mapping(settings, f"{place}.training.{regime}"):
                 raise InputError(f"{place}.training.{regime}.{key}: leave it out; {instead}")
     known(given.get("jobs", JOBS[0]), JOBS, f"{place}.jobs")
+    inputs = read_inputs(given, source, place)
+    made = {step: checked(kind, given.get(step, {}), f"{place}.{step}") for step, kind in steps.items()}
+    if "extraction" in made and inputs.weights in inputs.downloads:
+        sha256 = inputs.downloads[inputs.weights].sha256
+        preparation.check_preprocessing(made["extraction"].preprocessing, sha256, f"{place}.weights")
     return Dataset(
         source=given["source"],
         bots=_name(given, "bots", place),
-        inputs=read_inputs(given, source, place),
+        inputs=inputs,
         shards=_count(given, "shards", place),
         threads=_count(given, "threads", place),
         jobs=given.get("jobs", JOBS[0]),
-        steps={step: checked(kind, given.get(step, {}), f"{place}.{step}") for step, kind in steps.items()},
+        steps=made,
         sizes=checked(Sizes, given.get("sizes", {}), f"{place}.sizes"),
         training={
             regime: checked(

@@ -117,10 +117,32 @@ class Extraction:
     batch: int = setting(64, "pictures that go through VGG-16 together")
     workers: int = setting(0, "processes that decode pictures; 0 decodes in the main one")
     seed: int = setting(1, "seed of VGG-16's untrained weights, used where no trained weights are given")
+    damaged: str = setting(
+        "stop",
+        "pictures that can't be decoded: stop with an error, or skip them, count them and leave their dialogs out",
+        ("stop", "skip"),
+    )
 
     def __post_init__(self) -> None:
         at_least(self, batch=1, workers=0)
         check_seed(self.seed)
+
+
+MADE_FOR = {"397923af": ("torchvision", "small"), "00b39a1b": ("caffe",)}
+"""Beginnings of the hashes of known weights of VGG-16, torchvision's and Oxford's, and how pictures are prepared."""
+
+
+def check_preprocessing(preprocessing: str, sha256: str, place: str) -> None:
+    """Raise `InputError` where weights were trained on pictures that were prepared in another way.
+
+    sha256: of the weights, or its beginning; place: names them in the message. Nothing is known of other weights.
+    """
+    for known, fitting in MADE_FOR.items():
+        if len(sha256) >= len(known) and sha256.startswith(known) and preprocessing not in fitting:
+            raise InputError(
+                f"{place}: these weights were trained on pictures prepared as {fitting[0]!r}, not {preprocessing!r}; "
+                f"choose `extraction: {{preprocessing: {fitting[0]}}}` or other weights (paper/readings.md)"
+            )
 
 
 HASH = ", sha256 "

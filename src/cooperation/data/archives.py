@@ -15,11 +15,19 @@ from cooperation.io.identity import Agreement, Identity, require_same
 from cooperation.io.writing import keep
 
 # COCO_train2014_000000123456.jpg, VisualDialog_val2018_000000123456.jpg
-PICTURE = re.compile(r"(\d+)\.(jpe?g|png)$", re.IGNORECASE)
-PICTURES = (".jpg", ".jpeg", ".png")
-COPY = re.compile(r"( copy( \d+)?| - copy( \(\d+\))?| ?\(\d+\)|~)\.[a-z]+$", re.IGNORECASE)
-"""The name of a file that a person's computer copied, in which a number at the end is no id."""
+PICTURE = re.compile(r"(\d+)\.\w+$")
+PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".avif", ".heic", ".jxl", ".jp2")
+"""How names of pictures end; those that can't be decoded are named when they are."""
+# How programs name a second copy: `7 copy 2.jpg`, `7 - Copy (2).jpg`, `7 (1).jpg`, `Copy of 7.jpg`.
+COPY = re.compile(
+    r"((^|[/\\\W\d_])(copy|kopie|copie|copia)[ _]*(\(?\d+\)?)?|\d ?\(\d+\)|~\d*)\.\w+$"
+    r"|(^|[/\\])(copy|kopie|copie|copia)( \(\d+\))? (of|von|de|di) [^/\\]*$",
+    re.IGNORECASE,
+)
+# One that is a copy where the first is there too: `7 2.jpg` beside `7.jpg`.
+SECOND = re.compile(r"(.*\d) \d+(\.\w+)")
 LARGEST = np.iinfo(np.int64).max
+"""The largest image id that can be stored."""
 LISTED = re.compile(rb"(?:COCO|VisualDialog)_([a-z]+)\d{4}_(\d{12})\.jpe?g", re.IGNORECASE)
 """The name of a picture in COCO's annotations, with its split and id."""
 
@@ -87,10 +95,23 @@ def dialog_ids(path: Path) -> list[int]:
 
     Raises `InputError` for a file that cannot be read, or has no dialogs.
     """
-    found = [int(match[1]) for match in volumes.scan(path, json_member(path), IMAGE_ID)]
+    found = [image_id(match[1].decode(), path) for match in volumes.scan(path, json_member(path), IMAGE_ID)]
     if not found:
         raise InputError(f"{path}: damaged or cut short (no dialogs of VisDial's); delete it and download it again")
     return found
+
+
+def image_id(digits: str, place: Path | str) -> int:
+    """The number that digits write. Raises `InputError` that names `place` where it is too large to be stored."""
+    shortened = digits.lstrip("0") or "0"
+    if len(shortened) > len(str(LARGEST)) or int(shortened) > LARGEST:
+        raise InputError(f"{place}: image id {shortened[:24]}{'…' if len(shortened) > 24 else ''} is above {LARGEST}")
+    return int(shortened)
+
+
+def is_picture(name: str) -> bool:
+    """Whether a file is a picture by its name, and no second copy of one."""
+    return name.lower().endswith(PICTURES) and not COPY.search(name)
 
 
 def content_in_words(path: Path, name: str, holds: int) -> str:
@@ -100,7 +121,7 @@ def content_in_words(path: Path, name: str, holds: int) -> str:
     pictures that are of another split than the name says; it is "" for what is neither.
     """
     inside = volumes.names(path)
-    if any(one.lower().endswith(PICTURES) for one in inside):
+    if any(map(is_picture, inside)):
         found, what = picture_names(path), "pictures"
         wanted = SPLIT.search(name)
         for image, own in found.items():
@@ -151,28 +172,30 @@ def find_pictures(paths: Sequence[Path]) -> dict[int, Picture]:
 def picture_names(path: Path) -> dict[int, str]:
     """Image id → name of every picture in an archive or folder, or of one that is a file, in the order of the ids.
 
-    The id is the number at the end of a name; hidden files and copies (“x copy 2.jpg”) are left out. Raises
-    `InputError` where there are no pictures, or one has no id or another's.
+    The id is the number at the end of a name. Raises `InputError` where there are no pictures, or one has no id or
+    another's.
     """
     found: dict[int, str] = {}
-    for name in volumes.names(path):
-        if not name.lower().endswith(PICTURES) or COPY.search(name):
+    inside = volumes.names(path)
+    there = set(inside)
+    for name in inside:
+        second = SECOND.fullmatch(name)
+        if not is_picture(name) or (second and second[1] + second[2] in there):
             continue
         number = PICTURE.search(name)
         if number is None:
             raise InputError(f"{path}: {name} carries no image id; name it as COCO does, …_000000123456.jpg")
-        if int(number[1]) > LARGEST:
-            raise InputError(f"{path}: {name} carries an image id that is larger than {LARGEST:,}; rename it")
-        if int(number[1]) in found:
-            raise InputError(f"{path}: image {int(number[1])} is there twice, {found[int(number[1])]} and {name}")
-        found[int(number[1])] = name
+        image = image_id(number[1], f"{path}, {name}")
+        if image in found:
+            raise InputError(f"{path}: image {image} is there twice, {found[image]} and {name}; give each once")
+        found[image] = name
     if not found and volumes.is_bare(path):
         raise InputError(
             f"{path}: damaged or cut short (neither a zip archive, a folder nor a picture); delete it and download it "
             "again, or give another"
         )
     if not found:
-        raise InputError(f"{path}: holds no JPEG files; choose the archive, folder or file of pictures")
+        raise InputError(f"{path}: holds no pictures; choose the archive, folder or file of pictures")
     return dict(sorted(found.items()))
 
 
@@ -185,12 +208,12 @@ def listed(paths: Sequence[Path], split: str) -> dict[int, str]:
     found: dict[int, str] = {}
     for path in paths:
         inside = volumes.names(path)
-        if any(name.lower().endswith(PICTURES) for name in inside):
+        if any(map(is_picture, inside)):
             named = {image: split_of(name) for image, name in picture_names(path).items()}
         else:
             lists = inside if volumes.is_bare(path) else [name for name in inside if split in Path(name).name]
             matches = (match for name in lists for match in volumes.scan(path, name, LISTED))
-            named = {int(match[2]): match[1].decode().lower() for match in matches}
+            named = {image_id(match[2].decode(), path): match[1].decode().lower() for match in matches}
         if not named:
             raise InputError(
                 f"{path}: neither holds pictures nor lists them, as COCO's annotations; give one that does"
@@ -200,7 +223,7 @@ def listed(paths: Sequence[Path], split: str) -> dict[int, str]:
 
 
 def listed_ids(paths: Sequence[Path], split: str) -> npt.NDArray[np.int64]:
-    """Ids [pictures] of a split of COCO's; raises as `listed`, and where one is another split's by its name."""
+    """Ids [pictures] of a split of COCO's, see `listed`; raises as that, and where a name is of another split."""
     found = listed(paths, split)
     for line in foreign(found, paths, split):
         raise InputError(line)

@@ -104,7 +104,10 @@ def cut_short(paths: tuple[Path, ...]) -> str:
             continue
         picture = find_pictures([path]).get(CUT_SHORT)
         if picture is not None and (error := _undecodable(picture)):
-            return f"{error}, as in older copies of train2014.zip; get the archive again"
+            return (
+                f"{error}, as in older copies of train2014.zip; get the archive again, or leave its dialog out: "
+                "`extraction: {damaged: skip}` in config.yaml"
+            )
     return ""
 
 

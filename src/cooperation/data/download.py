@@ -1,6 +1,7 @@
 """Download a file and check it before it gets its name, or accept the one that is there already."""
 
 import hashlib
+import os
 import re
 import shutil
 import time
@@ -17,7 +18,7 @@ from urllib3.util import Retry
 from cooperation.config.preparation import Download, Retries
 from cooperation.data.archives import content_in_words
 from cooperation.data.volumes import as_published, begins_with, beside, only, opened
-from cooperation.io.files import InputError, file_errors, recorded_digest, size_of
+from cooperation.io.files import InputError, digest, file_errors, recorded_digest, size_of
 from cooperation.io.writing import link_or_copy, write_text
 
 # A transfer that breaks off loses the block that it was in.
@@ -37,7 +38,7 @@ class _TransferError(Exception):
 def obtain(path: Path, download: Download, retries: Retries, have: Path | None = None) -> tuple[str, str]:
     """Make sure that what is to be at `path` is there and right; its SHA-256, or what it holds, and where it came from.
 
-    What is there is accepted, or what is at `have` or, unpacked, beside the path, to which a link is made: a file if
+    What is there is accepted, or what is at `have`, unpacked beside the path, or in torch's cache, linked to: a file if
     size and hash are right, an archive's content in another shape if it holds what it must. Else it is downloaded
     beside its place, resuming a broken transfer, and renamed when it is right. The hash is recorded in `PATH.sha256`;
     where none is published, later downloads are compared with that.
@@ -49,7 +50,7 @@ def obtain(path: Path, download: Download, retries: Retries, have: Path | None =
         download = replace(download, sha256=recorded, stated=f"recorded in {record}")
     path.parent.mkdir(parents=True, exist_ok=True)
     origin = "there already"
-    if not path.exists() and (copy := have or beside(path)):
+    if not path.exists() and (copy := have or beside(path) or cached(path.name, download.sha256)):
         _check(copy, path.name, download, f"{copy}", "give another copy")
         path.unlink(missing_ok=True)  # a link to what is no longer there
         origin = f"{link_or_copy(copy.resolve(), path)} {copy}"
@@ -215,7 +216,7 @@ def _check(path: Path, name: str, download: Download, place: str, remedy: str) -
         raise InputError(f"{place}: a web page, not the file{remedy}")
     if not as_published(path, name):
         return _check_unpacked(path, name, download, remedy)
-    with path.open("rb") as file:
+    with file_errors(path), path.open("rb") as file:
         found = _check_bytes(file, size_of(path), download, place, remedy)
     if download.holds:
         content_in_words(path, name, download.holds)
@@ -238,15 +239,26 @@ def _check_bytes(file: IO[bytes], size: int, download: Download, place: str, rem
     """The SHA-256 of a file of `size` bytes; raises as `_check`."""
     if download.size and size != download.size:
         raise InputError(f"{place}: {size:,} bytes instead of {download.size:,}{remedy}")
-    digest = hashlib.sha256()
+    total = hashlib.sha256()
     with tqdm(desc="check", total=size or None, unit="B", unit_scale=True, disable=None) as bar:
         while block := file.read(BLOCK):
-            digest.update(block)
+            total.update(block)
             bar.update(len(block))
-    found = digest.hexdigest()
+    found = total.hexdigest()
     if not found.startswith(download.sha256):
         raise InputError(f"{place}: its sha256 is {found}, {download.stated} is {download.sha256}{remedy}")
     return found
+
+
+def cached(name: str, sha256: str) -> Path | None:
+    """Weights of a name in torch's cache, if their hash is the published one; sha256: it, or its beginning."""
+    home = os.environ.get("TORCH_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "torch")
+    path = Path(home, "hub", "checkpoints", name).expanduser()
+    try:
+        fits = name.endswith(".pth") and sha256 and path.is_file() and digest(path).startswith(sha256)
+    except OSError:  # of no use, then
+        return None
+    return path if fits else None
 
 
 def record_of(path: Path) -> Path:

@@ -12,10 +12,10 @@ from cooperation.config.datasets import Dataset
 from cooperation.config.inputs import Inputs, absent, ready
 from cooperation.config.preparation import Download
 from cooperation.config.sources import SPLITS, picture_role
-from cooperation.data.archives import PICTURES, content_in_words, listed
+from cooperation.data.archives import content_in_words, is_picture, listed
 from cooperation.data.belonging import PUBLISHED, Content, cut_short
 from cooperation.data.captions import read_captions
-from cooperation.data.download import record_of
+from cooperation.data.download import cached, record_of
 from cooperation.data.reading import reader_of
 from cooperation.data.volumes import as_published, beside, names, only
 from cooperation.io.files import InputError, recorded_digest, size_of
@@ -103,7 +103,7 @@ def _downloaded(use: FileUse, inputs: Inputs) -> FileState:
         return FileState(use.name, use.role, use.path, "deleted after its check")
     if use.name in inputs.copies:
         return _given(replace(use, path=Path(inputs.copies[use.name])), "found, to be linked to")
-    if (unpacked := beside(use.path)) is not None:
+    if (unpacked := beside(use.path) or cached(use.name, use.origin.sha256)) is not None:
         return _found(replace(use, path=unpacked), "found, to be linked to", ELSEWHERE)
     begun = size_of(use.path.with_name(f".{use.name}.part"))
     # Another job may just have finished it.
@@ -146,7 +146,7 @@ def _holds(use: FileUse) -> str:
             content_in_words(use.path, use.name, use.origin.holds)
         return found
     split = SPLITS[PICTURE_ROLES.index(use.role)]
-    if any(name.lower().endswith(PICTURES) for name in names(use.path)):
+    if any(map(is_picture, names(use.path))):
         return content_in_words(use.path, use.name, use.origin.holds)
     return f"{len(listed([use.path], split)):,} names of pictures"
 
@@ -173,7 +173,8 @@ def belonging(name: str, data: Dataset, inputs: list[FileState]) -> tuple[list[s
     for split, count in content.counts().items():
         published = f" (the paper's: {PUBLISHED[split]:,})" if name in PAPERS else ""
         notes.append(f"{split}: {count:,} dialogs{published}, {len(content.pictures[split]):,} pictures")
-    bad = cut_short(there[PICTURE_ROLES[0]])
+    skipped = data.steps["extraction"].damaged == "skip"
+    bad = "" if skipped else cut_short(there[PICTURE_ROLES[0]])
     return notes, [*content.mistakes(), *([bad] if bad else [])]
 
 

@@ -18,13 +18,15 @@ from cooperation.data.archives import MADE_UP
 from cooperation.game.messages import Floats, Messages, Rows
 from cooperation.game.vocabulary import Vocabulary
 from cooperation.io.files import InputError
-from cooperation.io.hdf5 import SUMS, Verified, created, opened, read_blocks, shape_of
+from cooperation.io.hdf5 import SUMS, Verified, created, opened, read_attributes, read_blocks, shape_of
 from cooperation.io.memory import require
 
 Ids = npt.NDArray[np.int64]
 PARTS = {"captions": "cap", "questions": "ques", "answers": "ans"}
 # The authors' files know an image by its row; its id is a number that neither COCO nor the other split has.
 FIRST_ROW = {"train": 1_000_000_000, "val": 2_000_000_000}
+DAMAGED = "damaged_"
+"""Begins the attributes of features, by split, that list the images of pictures that could not be decoded."""
 # Attributes that say how features were made, which must be the same wherever features are joined.
 MADE_BY = ("extractor", "layer", "weights", "preprocessing", "width")
 
@@ -95,8 +97,17 @@ def write_dialogs(
                 file.add(f"{name}_length_{split}", messages.lengths)
 
 
-def read_dialogs(path: Path, split: str) -> Dialogs:
-    """Read the dialogs of a split (`train` or `val`)."""
+def read_dialogs(path: Path, split: str, features: Path | None = None) -> Dialogs:
+    """Read the dialogs of a split (`train` or `val`).
+
+    features: the file of those of their pictures; dialogs about pictures that it says were damaged are left out.
+    """
+    left_out = damaged_pictures(features).get(split, []) if features else []
+    dialogs = _read_all(path, split)
+    return dialogs[np.flatnonzero(~np.isin(dialogs.image_ids, left_out))] if left_out else dialogs
+
+
+def _read_all(path: Path, split: str) -> Dialogs:
     with opened(path) as file:
         _check_split(file, split, path)
         arrays = Verified(file)
@@ -107,6 +118,19 @@ def read_dialogs(path: Path, split: str) -> Dialogs:
             for field, name in PARTS.items()
         }
         return Dialogs(arrays[f"image_id_{split}"].astype(np.int64), **parts)
+
+
+def damaged_pictures(features: Path) -> dict[str, list[int]]:
+    """Split → ids of the pictures that were left out of a file of features, since they could not be decoded."""
+    said = read_attributes(features)
+    found = {split: [int(image) for image in said.get(f"{DAMAGED}{split}", "").split()] for split in FIRST_ROW}
+    return {split: images for split, images in found.items() if images}
+
+
+def said_of_damaged(features: Path) -> dict[str, str]:
+    """An attribute of results, which pages show: how many dialogs are left out for damaged pictures, if any are."""
+    counts = [f"{len(images):,} of {split}" for split, images in damaged_pictures(features).items()]
+    return {"damaged_pictures": f"{', '.join(counts)}; their dialogs are left out"} if counts else {}
 
 
 def count_dialogs(path: Path, split: str) -> int:
@@ -162,7 +186,7 @@ class FeatureParts:
         return int(self.attributes["width"])
 
     def blocks(self, rows: int = 4096) -> Iterator[Floats]:
-        """Yield the vectors in the order of `image_ids`, at most `rows` at a time: [≤ rows, features].
+        """Yield the vectors in the order of `image_ids`, at most `rows` at a time: [≤ rows, features], as float32.
 
         Publish nothing made of them before the last: a file's checksum is compared at its end. Raises `InputError`
         where a file is damaged, or a number is NaN or infinite.
@@ -171,9 +195,11 @@ class FeatureParts:
         for path in self.paths:
             with opened(path) as file:
                 verified = _verified(file, self.split)
-                for block in read_blocks(file, name, rows) if verified is None else verified.blocks(name, rows):
-                    if block.dtype.kind not in "fiu":
-                        raise ValueError(f"{name} is {block.dtype}")
+                for raw in read_blocks(file, name, rows) if verified is None else verified.blocks(name, rows):
+                    if raw.dtype.kind not in "fiu":
+                        raise ValueError(f"{name} is {raw.dtype}")
+                    # Whatever others wrote: in half precision, squares are soon infinite or zero.
+                    block = raw.astype(np.float32, copy=False)
                     for row in np.flatnonzero(~np.isfinite(block).all(1))[:1]:
                         image = self.image_ids[done + row]
                         raise InputError(f"{path}: NaN or infinity in the features of image {image}; extract it again")
@@ -237,7 +263,11 @@ def agreed(files: Sequence[tuple[Path, Mapping[str, Any]]]) -> dict[str, Any]:
             if mine != its:
                 what = MADE_UP if name == "made_up" else name
                 raise InputError(f"{path}: {what} is {its!r}, but {mine!r} in {first}; extract both the same way")
-    return {name: value for _, attributes in files for name, value in attributes.items()}
+    joined = {name: value for _, attributes in files for name, value in attributes.items()}
+    for name in [name for name in joined if name.startswith(DAMAGED)]:
+        images = {image for _, attributes in files for image in str(attributes.get(name, "")).split()}
+        joined[name] = " ".join(sorted(images, key=int))
+    return joined
 
 
 def write_features(path: Path, splits: Mapping[str, Features], attributes: Mapping[str, Any]) -> None:

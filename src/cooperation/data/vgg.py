@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from cooperation.config.preparation import HASH, Extraction, untrained_weights
 from cooperation.data.archives import Picture
-from cooperation.data.pictures import decode
+from cooperation.data.pictures import DamagedError, decode
 from cooperation.data.volumes import as_published, only, read
 from cooperation.game.messages import Floats
 from cooperation.io.devices import device
@@ -28,6 +28,7 @@ from cooperation.io.files import InputError, digest, file_errors, parse_errors, 
 FEATURES = 4096
 # VGG-16 halves width and height five times.
 SMALLEST = 32
+SKIP = "--damaged skip (`extraction: {damaged: skip}` in config.yaml)"
 HASH_IN_NAME = re.compile(r"-([0-9a-f]{8,64})\.pth$")
 IMAGENET = {"mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]}
 CAFFE_BGR = torch.tensor([103.939, 116.779, 123.68]).view(3, 1, 1)
@@ -65,32 +66,30 @@ def trained(weights: Path) -> tuple[nn.Module, str]:
     """VGG-16 up to fc7 with the weights of a local file (torchvision's .pth), and the label with its SHA-256.
 
     It may stand in a folder or a zip archive. A name like torchvision's (vgg16-397923af.pth) states how the hash
-    begins. Raises `InputError` for a file that is missing, damaged or foreign, or has another hash than it states.
+    begins. Raises `InputError` for a file that is missing, damaged or foreign, or whose name states another hash.
     """
     if not weights.exists():
         raise InputError(f"{weights}: no such file; download {VGG16_Weights.IMAGENET1K_V1.url}")
     name = weights.name
     if as_published(weights, "x.pth"):
-        content = None
+        raw: Path | BytesIO = weights
         with file_errors(weights):
             found = digest(weights)
     else:
         name = only(weights, ".pth")
         content = read(weights, name)
-        found = sha256(content).hexdigest()
-
-    def begun() -> Path | BytesIO:
-        return weights if content is None else BytesIO(content)
-
+        raw, found = BytesIO(content), sha256(content).hexdigest()
     promised = HASH_IN_NAME.search(name)
     if promised and not found.startswith(promised[1]):
         raise InputError(f"{weights}: its sha256 is {found[:8]}…, not {promised[1]}…; delete it and download it again")
     with parse_errors(weights, "not the weights of VGG-16", "download them again", (Exception,)):
         # Torch itself does not compare the checksums of its archives.
-        if is_zipfile(begun()) and (damaged := ZipFile(begun()).testzip()):
+        if is_zipfile(raw) and (damaged := ZipFile(raw).testzip()):
             raise ValueError(f"{damaged} is damaged")
+        if isinstance(raw, BytesIO):
+            raw.seek(0)
         # Nothing but tensors: a pickle could run programs.
-        state = torch.load(begun(), map_location="cpu", weights_only=True)
+        state = torch.load(raw, map_location="cpu", weights_only=True)
         with torch.device("meta"):
             network = vgg16(init_weights=False)
         network.load_state_dict(state, assign=True)
@@ -140,6 +139,8 @@ def collate(pictures: Sequence[Floats | InputError], place: Path) -> Tensor:
     """
     tensors = []
     for picture in pictures:
+        if isinstance(picture, DamagedError):
+            raise InputError(f"{picture}, or leave its dialog out: {SKIP}")
         if isinstance(picture, InputError):
             raise picture
         tensors.append(torch.from_numpy(picture))

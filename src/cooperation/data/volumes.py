@@ -7,7 +7,6 @@ archive or by their paths in the folder; of a bare file there is one, itself.
 import os
 import re
 import struct
-import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from pathlib import Path, PurePath
 from typing import IO
 from zipfile import BadZipFile, ZipFile, ZipInfo, is_zipfile
 
+from cooperation.data.foreign import LONGEST, check_packing, what_is_foreign
 from cooperation.io.files import DAMAGE, Errors, InputError, check_readable, parse_errors
 
 # VisDial's JSON is compressed to a third, zip bombs to a thousandth.
@@ -24,38 +24,38 @@ LARGEST_RATIO, SMALL = 200, 1 << 20
 # How zip archives begin, those without members and those cut short included.
 ZIP = (b"PK\3\4", b"PK\5\6")
 
+# How JSON objects, JPEG and PNG files begin.
+LOOSE = (b"{", b"\xff\xd8\xff", b"\x89PNG")
+
 # By zipfile for archives that are cut short, overwritten, encrypted or compressed in an unknown way.
 RAISED: Errors = (BadZipFile, zlib.error, LZMAError, EOFError, struct.error, *DAMAGE)
 
 # Absolute names and names with `..`, in Unix's and in Windows' spelling.
 OUTSIDE = re.compile(r"^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.($|[/\\])")
 
-# What systems, network disks and notebooks write beside files: hidden ones, and folders and files of their own.
-BESIDE = re.compile(
-    r"(^|/)(\.|(__MACOSX|@eaDir|#recycle|#snapshot|lost\+found|\$RECYCLE\.BIN)/|(Thumbs\.db|desktop\.ini)$)",
+# What systems and programs put beside files: hidden ones, macOS' second halves of files, previews, snapshots, trash.
+CLUTTER = re.compile(
+    r"(^|[/\\])(\.[^/\\]|__MACOSX[/\\]|@eaDir|#recycle|#snapshot|\$RECYCLE\.BIN|System Volume Information|lost\+found"
+    r"|Thumbs\.db$|desktop\.ini$)",
     re.IGNORECASE,
 )
-# How zip archives may be compressed that others can read and Python can't.
-READABLE = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA}
-METHODS = {1: "shrunk", 6: "imploded", 9: "Deflate64", 93: "Zstandard", 95: "XZ", 96: "JPEG", 98: "PPMd", 99: "AES"}
-ENCRYPTED = 1
-REPACK = "unpack it by another program, such as 7z, and give the folder, or pack that again with `zip -r`"
 
-JSON, BOM = (b"{", b"["), b"\xef\xbb\xbf"
 # A piece of a text that is scanned, and the longest match in it.
 PIECE, LONGEST_MATCH = 1 << 22, 200
 
 
 def is_archive(path: Path) -> bool:
-    """Whether a path is a zip archive by its content; raises as `names`."""
+    """Whether a path is a zip archive by its content; raises as `names`, and for what this program does not read."""
     with _readable(path):
         if path.is_dir():
             return False
         with path.open("rb") as file:
-            begins = file.read(4)
+            begins = file.read(LONGEST)
             if not begins:
                 raise ValueError("the file is empty")
-            return begins in ZIP or is_zipfile(file)
+            if foreign := what_is_foreign(begins):
+                raise InputError(f"{path}: is {'; '.join(foreign)}")
+            return begins.startswith(ZIP) or is_zipfile(file)
 
 
 def is_bare(path: Path) -> bool:
@@ -69,19 +69,18 @@ def shape(path: Path) -> str:
 
 
 def names(path: Path) -> list[str]:
-    """Names of all members, but for what is hidden or a system's own.
+    """Names of all members but `CLUTTER`; folders may be nested, and linked to.
 
     Raises `InputError` where the path is missing, damaged or can't be read, or a name points outside.
     """
     if path.is_dir():
         with _readable(path):
-            inside = (str(file.relative_to(path)) for file in path.rglob("*") if file.is_file())
-            return sorted(name for name in inside if not BESIDE.search(name))
+            return sorted(name for name in _walk(path) if not CLUTTER.search(name))
     if is_archive(path):
         with _readable(path), ZipFile(path) as archive:
-            return [name for name in _inside(path, archive) if not BESIDE.search(name)]
+            return [name for name in _inside(path, archive) if not CLUTTER.search(name)]
     # What a link leads to may have the name that the content asks for, or the link itself.
-    return [path.name if path.suffix != ".zip" else path.resolve().name]
+    return [path.resolve().name if path.suffix in ("", ".zip") else path.name]
 
 
 def only(path: Path, *endings: str) -> str:
@@ -117,8 +116,10 @@ def opened(path: Path, name: str) -> Iterator[IO[bytes]]:
     kind = shape(path)
     with _readable(path, "" if kind == "file" else f", {name}"):
         if kind == "archive":
-            archive = _open_archive(path, os.getpid())
-            with archive.open(_unbombed(_packed_as_usual(archive.getinfo(name), path))) as member:
+            archive = _open_archive(path, _version(path))
+            found = _unbombed(archive.getinfo(name))
+            check_packing(found, f"{path}, {name}")
+            with archive.open(found) as member:
                 yield member
         else:
             with (path / name if kind == "folder" else path).open("rb") as file:
@@ -128,19 +129,25 @@ def opened(path: Path, name: str) -> Iterator[IO[bytes]]:
 def as_published(path: Path, name: str) -> bool:
     """Whether a path has the form of the download of a name, so that the size and hash of that are its own.
 
-    That of `x.zip` is a file that is no JSON; that of `x.pth` is one, too, and may have the form of an archive itself.
+    That of `x.zip` is an archive, or what is left of one, but neither JSON nor a picture; that of `x.pth` is one file,
+    which may have the form of an archive itself. Raises as `names`.
     """
-    if path.is_dir():
-        return False
-    if PurePath(name).suffix == ".zip":
-        return not begins_with(path, *JSON)
-    return not (is_archive(path) and any(one.lower().endswith(PurePath(name).suffix) for one in names(path)))
+    kind, suffix = shape(path), PurePath(name).suffix
+    if kind == "archive":
+        return suffix == ".zip" or not any(one.lower().endswith(suffix) for one in names(path))
+    return kind == "file" and not (suffix == ".zip" and _is_loose(path))
 
 
 def begins_with(path: Path, *texts: bytes) -> bool:
     """Whether the text of a file begins so, in any casing, after blanks; raises as `names`."""
     with _readable(path), path.open("rb") as file:
-        return file.read(1024).removeprefix(BOM).lstrip().lower().startswith(texts)
+        return file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith(texts)
+
+
+def _is_loose(path: Path) -> bool:
+    """Whether a file begins like JSON or a picture, so that nothing is packed in it."""
+    with _readable(path), path.open("rb") as file:
+        return file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(LOOSE)
 
 
 def beside(path: Path) -> Path | None:
@@ -155,7 +162,7 @@ def checksum(path: Path, name: str) -> int:
     if not is_archive(path):
         return zlib.crc32(read(path, name))
     with _readable(path, f", {name}"):
-        return _open_archive(path, os.getpid()).getinfo(name).CRC
+        return _open_archive(path, _version(path)).getinfo(name).CRC
 
 
 def comment(path: Path) -> str:
@@ -185,10 +192,15 @@ def scan(path: Path, name: str, pattern: re.Pattern[bytes]) -> Iterator[re.Match
         yield from pattern.finditer(rest)
 
 
-# Processes that share an open file share its position, so each opens its own.
+# Processes that share an open file share its position, so each opens its own; a path may come to be another file's.
 @lru_cache(maxsize=2)
-def _open_archive(path: Path, _process: int) -> ZipFile:
+def _open_archive(path: Path, _version: tuple[int, ...]) -> ZipFile:
     return ZipFile(path)
+
+
+def _version(path: Path) -> tuple[int, ...]:
+    found = path.stat()
+    return os.getpid(), found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 @contextmanager
@@ -201,21 +213,28 @@ def _readable(path: Path, member: str = "") -> Iterator[None]:
             raise InputError(f"{path}: no such file; download it or put it there") from error
 
 
+def _walk(path: Path) -> Iterator[str]:
+    """Paths of all files in a folder, relative to it. Links are followed, but not in circles."""
+    seen: set[Path] = set()
+    for folder, inner, files in os.walk(path, followlinks=True, onerror=_raise):
+        place = Path(folder).resolve()
+        if place in seen:
+            inner.clear()
+            continue
+        seen.add(place)
+        start = os.path.relpath(folder, path)
+        yield from (name if start == "." else f"{start}/{name}" for name in files)
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
 def _inside(path: Path, archive: ZipFile) -> list[str]:
     for name in archive.namelist():
         if OUTSIDE.search(name):
             raise InputError(f"{path}: its member {name!r} points outside the archive; get the archive from elsewhere")
     return archive.namelist()
-
-
-def _packed_as_usual(found: ZipInfo, path: Path) -> ZipInfo:
-    """Refuse what is packed in a way that Python can't read, which is no damage."""
-    if found.flag_bits & ENCRYPTED:
-        raise InputError(f"{path}, {found.filename}: encrypted; {REPACK}")
-    if found.compress_type not in READABLE:
-        how = METHODS.get(found.compress_type, f"method {found.compress_type}")
-        raise InputError(f"{path}, {found.filename}: compressed by {how}, which is not read here; {REPACK}")
-    return found
 
 
 def _unbombed(found: ZipInfo) -> ZipInfo:

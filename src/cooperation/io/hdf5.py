@@ -22,8 +22,17 @@ from cooperation.io.writing import written_whole
 
 Array = npt.NDArray[Any]
 SUMS = "sha256"
+FILTERS = {
+    307: "bzip2",
+    32000: "LZF",
+    32001: "Blosc",
+    32004: "LZ4",
+    32008: "bitshuffle",
+    32015: "Zstandard",
+    32026: "Blosc2",
+}
+"""Names of HDF5's registered filters by number, for messages."""
 # An array is no larger than its file by more than this: deflate compresses 1032 times at most.
-FILTERS = {32001: "Blosc", 32004: "LZ4", 32008: "bitshuffle", 32015: "Zstandard", 32026: "Blosc2"}
 LARGEST_RATIO = 1100
 
 
@@ -177,22 +186,7 @@ def opened(path: Path) -> Iterator[h5py.File]:
         links = [name for name in file if not isinstance(file.get(name, getlink=True), h5py.HardLink)]
         if links:
             raise ValueError(f"{links[0]} is a link to another place")
-        _check_filters(file, path)
         yield file
-
-
-def _check_filters(file: h5py.File, path: Path) -> None:
-    """Raise `InputError` where an array is compressed in a way that h5py lacks, which is no damage."""
-    for name, array in file.items():
-        packing = array.id.get_create_plist() if isinstance(array, h5py.Dataset) else None
-        for number in range(packing.get_nfilters() if packing else 0):
-            code, *_, title = packing.get_filter(number)  # type: ignore[union-attr]
-            if not h5py.h5z.filter_avail(code):
-                known = FILTERS.get(code, title.decode(errors="replace") or f"filter {code}")
-                raise InputError(
-                    f"{path}: {name} is compressed by {known}, which h5py has not got here; pack it again by "
-                    "`h5repack -f GZIP=1` where it can be read"
-                )
 
 
 @contextmanager
@@ -239,7 +233,21 @@ def _dataset(file: h5py.File, name: str) -> h5py.Dataset:
     size = int(np.prod(found.shape, dtype=object)) * int(found.dtype.itemsize)
     if size > LARGEST_RATIO * file.id.get_filesize():
         raise ValueError(f"{name} claims to have {size:,} bytes")
+    _check_filters(found, name, file.filename)
     return found
+
+
+def _check_filters(found: h5py.Dataset, name: str, place: str) -> None:
+    """Raise `InputError` where an array is packed by a filter that isn't installed: it is whole, but can't be read."""
+    plist = found.id.get_create_plist()
+    for number in range(plist.get_nfilters()):
+        code, _, _, words = plist.get_filter(number)
+        if not h5py.h5z.filter_avail(code):
+            known = FILTERS.get(code, words.decode(errors="replace").strip() or f"filter {code}")
+            raise InputError(
+                f"{place}: {name} is packed with {known}, which is not read here; pack it again without "
+                "(h5repack -f NONE where that filter is installed)"
+            )
 
 
 class Verified:

@@ -42,8 +42,8 @@ def read(files: Files) -> DialogData:
     counts: dict[str, Any] = {}
     for split in SPLITS:
         rows = len(FeatureParts.of([images], split).image_ids)
-        dialogs[split] = read_data(data, split, vocabulary, rows)
-        counts |= {f"{split}_{name}": count for name, count in count_data(dialogs[split], vocabulary).items()}
+        dialogs[split], padded = read_data(data, split, vocabulary, rows)
+        counts |= {f"{split}_{name}": count for name, count in count_data(dialogs[split], vocabulary, padded).items()}
     return vocabulary, dialogs, counts
 
 
@@ -77,8 +77,8 @@ def read_params(path: Path) -> Vocabulary:
     return Vocabulary.of(ordered)
 
 
-def read_data(path: Path, split: str, vocabulary: Vocabulary, rows: int) -> Dialogs:
-    """Read the dialogs of a split.
+def read_data(path: Path, split: str, vocabulary: Vocabulary, rows: int) -> tuple[Dialogs, int]:
+    """Read the dialogs of a split; how many are left out, since a round of them has no question: it is padding.
 
     rows: images of the split in `data_img.h5`. An image's id is its row there (0 ≤ `img_pos` < rows) plus `FIRST_ROW`.
     Raises `InputError` where shapes or lengths do not fit, an id is no word, or two dialogs share an image.
@@ -103,7 +103,10 @@ def read_data(path: Path, split: str, vocabulary: Vocabulary, rows: int) -> Dial
         _check_messages(place, tokens, lengths, len(vocabulary.words))
     _check_positions(f"{path}: img_pos_{split}", positions, rows)
     parts = {field: Messages(*(array.astype(np.int32) for array in pair)) for field, pair in arrays.items()}
-    return Dialogs(positions + FIRST_ROW[split], **parts)
+    asked = np.all(parts["questions"].lengths > 0, axis=1)
+    if not asked.any():
+        raise InputError(f"{path}: none of the {len(asked)} dialogs of {split} has {ROUNDS} rounds; give another file")
+    return Dialogs(positions + FIRST_ROW[split], **parts)[np.flatnonzero(asked)], int((~asked).sum())
 
 
 def _whole_numbers(file: h5py.File, name: str, dimensions: int) -> Ids:
@@ -142,15 +145,15 @@ def _check_messages(place: str, tokens: Ids, lengths: Ids, words: int) -> None:
             raise InputError(f"{place}: dialog {dialog + 1}{at}: {what}; {REMEDY}")
 
 
-def count_data(dialogs: Dialogs, vocabulary: Vocabulary) -> dict[str, Any]:
-    """The counts of a split that `encoding.encode` makes, as far as token ids allow."""
+def count_data(dialogs: Dialogs, vocabulary: Vocabulary, refused: int) -> dict[str, Any]:
+    """The counts of a split that `encoding.encode` makes, as far as token ids allow; refused: dialogs left out."""
     yes_no = [vocabulary.ids.get(word, -1) for word in ("yes", "no")]
     beginning = np.isin(dialogs.answers.tokens[..., 0], yes_no)
     return {
         "version": "the authors' files",
-        "read": len(dialogs),
+        "read": len(dialogs) + refused,
         "kept": len(dialogs),
-        "refused": 0,
+        "refused": refused,
         "exactly_yes_no": float((beginning & (dialogs.answers.lengths == 1)).mean()),
         "beginning_yes_no": float(beginning.mean()),
         **count_tokens(dialogs, vocabulary),

@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from cooperation.config.preparation import Encoding
 from cooperation.config.sources import SPLITS
-from cooperation.data.archives import dialog_ids, read_json_text
+from cooperation.data.archives import LARGEST, dialog_ids, read_json_text
 from cooperation.data.encoding import encode
 from cooperation.data.reading import Files
 from cooperation.data.records import REMEDY, VisDial, check_storable, join
@@ -26,8 +26,6 @@ from cooperation.game.messages import ROUNDS
 from cooperation.io.files import InputError, parse_errors
 
 OPTIONS = 100
-LARGEST = np.iinfo(np.int64).max
-"""The largest image id that can be stored."""
 # JSON's names of types, for messages; answer options are packed while they are read, see `_compact`.
 KINDS = {dict: "an object", list: "a list", array: "a list", str: "a text", int: "a whole number"}
 
