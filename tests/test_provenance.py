@@ -331,6 +331,25 @@ def test_the_page_names_seeds_identities_and_who_made_what_it_shows(reported):
         assert f"<dt>{name}</dt><dd>{value}</dd>" in page
 
 
+def test_a_report_of_another_run_is_said_to_be_so(reported, monkeypatch, capsys):
+    """It is as written, but was put in the place of the one that these results were made into."""
+    root = reported.parent
+    dataset = json.loads((reported / "manifest.json").read_text())["dataset"]
+    (root / "reports").mkdir()
+    reported.rename(root / "reports" / dataset)
+    (root / "results").rename(root / "there")
+    (root / "results").mkdir()
+    page = root / "reports" / dataset / "index.html"
+    assert f"results in results/{dataset}" not in of_report(monkeypatch, capsys, page)
+    (root / "there").rename(root / "results" / dataset)
+    assert of_report(monkeypatch, capsys, page)[f"results in results/{dataset}"] == "the report's"
+    place = Path("dialog-seed1/written/none.h5")
+    write_result(root / "results" / dataset / place, made_result(np.arange(55).reshape(5, 11)[::-1]))
+    found = of_report(monkeypatch, capsys, page)
+    assert found["report"] == "as written"
+    assert found[f"results in results/{dataset}"] == f"others than the report's, so it is of another run: {place}"
+
+
 def test_what_lies_beside_a_report_is_not_taken_for_its_own(reported, monkeypatch, capsys):
     (reported / "notes.csv").write_text("mine")
     found = of_report(monkeypatch, capsys, reported / "notes.csv")

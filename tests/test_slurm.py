@@ -193,7 +193,7 @@ def test_documented_settings_are_taken_and_get_to_the_job(fresh):
     """All at once: by Snakemake, its plug-in and the cluster. Values with other choices are those of the last."""
     found = [yaml.safe_load(line) for line in documented.settings("cluster.md")]
     said = {key: value for one in found for key, value in one.items()}
-    for name in ("jobs", "device", "container", "software-deployment-method"):
+    for name in ("jobs", "device", "container", "extraction", "software-deployment-method"):
         del said[name]
     assert said.keys() >= {"constraint", "slurm_extra", "gpu_model", "slurm_account", "slurm-qos"}
     resources = {key: value for key, value in said.items() if "-" not in key}

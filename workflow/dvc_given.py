@@ -29,6 +29,7 @@ def main() -> None:
     now = {path: hashed(Path(path), known.get(path)) for path in sorted(paths)}
     KNOWN.parent.mkdir(exist_ok=True)
     KNOWN.write_text(json.dumps(now))
+    print("SHA-256 and path of files of yours that config.yaml names:")
     for path, (*_, found) in now.items():
         print(f"{found}  {path}")
 

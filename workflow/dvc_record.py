@@ -13,6 +13,7 @@ from pathlib import Path, PurePath
 
 MEMORY = ".snakemake/metadata"
 """What Snakemake remembers: a file for each output, whose name is the output's path in base64."""
+ORIGIN = ".origin.json"
 SHOWN = 3
 
 
@@ -41,7 +42,8 @@ def is_lost(path: str, making: Container[str]) -> bool:
     Where Snakemake does not remember an output that is here, it makes another in its place; so that is a loss, too.
     """
     if not path.startswith(MEMORY):
-        return path not in making
+        # Which program made a file is written with it.
+        return path.removesuffix(ORIGIN) not in making
     # Long names are divided into folders, which begin with @.
     name = "".join(part.removeprefix("@") for part in PurePath(path).relative_to(MEMORY).parts)
     return Path(base64.urlsafe_b64decode(name).decode()).exists()

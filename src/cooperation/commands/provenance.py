@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from cooperation.config.training import UNUSABLE
+from cooperation.evaluation.results import read_ranks
 from cooperation.io.files import InputError, digest, parse_errors
 from cooperation.io.hdf5 import SUMS, Verified, content, opened
 from cooperation.io.origin import read_origin
@@ -52,7 +53,20 @@ def carried(path: Path) -> dict[str, Any]:
         return _of_arrays(path)
     if path.suffix == ".safetensors":
         return _of_tensors(path)
-    return looked_up(path) or {"carries": NOTHING}
+    report = looked_up(path)
+    return {**report, **_beside(path, report)} if report else {"carries": NOTHING}
+
+
+def _beside(path: Path, report: dict[str, Any]) -> dict[str, str]:
+    """Whether the results in the project that a report lies in are those that it was made of, by their content."""
+    folder = path.absolute().parent.parent.parent / "results" / str(report.get("dataset"))
+    made_of = report.get("results", {})
+    there = {name: folder / name for name in made_of if (folder / name).is_file()}
+    others = [name for name, file in there.items() if read_ranks(file).identity(file).of("game") != made_of[name]]
+    if not there:
+        return {}
+    said = f"others than the report's, so it is of another run: {', '.join(others)}" if others else "the report's"
+    return {f"results in {folder.parent.name}/{folder.name}": said}
 
 
 def _of_arrays(path: Path) -> dict[str, Any]:
