@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cooperation.config.datasets import Dataset
-from cooperation.config.inputs import Inputs, absent, ready
+from cooperation.config.inputs import FEATURES, IDS, Inputs, absent, ready
 from cooperation.config.preparation import Download
 from cooperation.config.sources import SPLITS, picture_role
 from cooperation.data.archives import content_in_words, is_picture, listed
 from cooperation.data.belonging import PUBLISHED, Content, cut_short
 from cooperation.data.download import cached, record_of
+from cooperation.data.given import described
 from cooperation.data.reading import reader_of
 from cooperation.data.volumes import as_published, beside, names, only
 from cooperation.io.files import InputError, recorded_digest, size_of
@@ -57,7 +58,7 @@ class FileUse:
     """A file and what it is used for.
 
     role: see `config.sources.Source`; path: where it is or will be; key: of its path in config.yaml; origin: size and
-    hash, where known; describe: the reader's description of its content.
+    hash, where known; describe: the reader's description of its content; array: name of the array of given features.
     """
 
     name: str
@@ -66,6 +67,7 @@ class FileUse:
     key: str
     origin: Download
     describe: Callable[[str, Path], str]
+    array: str = ""
 
 
 def inspect(name: str, data: Dataset, folder: Path) -> list[FileState]:
@@ -74,6 +76,7 @@ def inspect(name: str, data: Dataset, folder: Path) -> list[FileState]:
     name: the data set's; folder: where its raw files are or will be.
     """
     inputs = data.inputs
+    array = inputs.arrays.get("--array", "")
     describe = getattr(reader_of(data.source), "describe", lambda _role, _path: "")
     found = []
     for role, key, file in inputs.used():
@@ -82,7 +85,7 @@ def inspect(name: str, data: Dataset, folder: Path) -> list[FileState]:
             use = FileUse(file, role, folder / file, copy, inputs.downloads[file], describe)
             found.append(_downloaded(use, inputs))
         elif file not in inputs.made:
-            use = FileUse(role, role, Path(file), f"datasets.{name}.{key}", Download(()), describe)
+            use = FileUse(role, role, Path(file), f"datasets.{name}.{key}", Download(()), describe, array)
             found.append(_given(use))
     return found
 
@@ -136,6 +139,10 @@ def _found(use: FileUse, state: str, remedy: str) -> FileState:
 
 def _holds(use: FileUse) -> str:
     """What a file holds, in words. Raises `InputError` where it can't be used for its role."""
+    if use.role == FEATURES:
+        return "{:,} images × {:,} features".format(*described(use.path, use.array)[1])
+    if use.role == IDS:
+        return ""
     if use.role == "weights":
         return "" if as_published(use.path, "x.pth") else only(use.path, ".pth")
     if use.role not in PICTURE_ROLES:
@@ -156,7 +163,7 @@ def belonging(name: str, data: Dataset, inputs: list[FileState]) -> tuple[list[s
     """
     roles = (*data.inputs.source.texts, *PICTURE_ROLES)
     looked = {role: [one for one in inputs if one.role == role] for role in roles}
-    if data.inputs.source.features or not all(looked[role] or role in data.inputs.source.optional for role in roles):
+    if data.inputs.features or not all(looked[role] or role in data.inputs.source.optional for role in roles):
         return [], []
     there = {role: tuple(one.path for one in found) for role, found in looked.items()}
     if any(one.problem or not one.path.exists() for found in looked.values() for one in found):
@@ -186,7 +193,7 @@ def disk_space(inputs: list[FileState], data: Dataset, folder: Path) -> tuple[in
 
 def _feature_bytes(found: FileState, data: Dataset) -> int:
     """Bytes of the features that are made of a file."""
-    if found.role == data.inputs.source.features:
+    if found.role in (data.inputs.source.features, FEATURES):
         return found.size
     if found.role not in PICTURE_ROLES:
         return 0
