@@ -5,7 +5,9 @@ import json
 import h5py
 import numpy as np
 import pytest
+import yaml
 from in_process import code_of, run
+from project import ROOT, Project
 from small_files import authors_arrays, document, write_authors_files, write_hdf5, write_json
 
 from cooperation.config.datasets import read_one
@@ -179,3 +181,22 @@ def test_the_authors_lists_give_cocos_ids(tmp_path, monkeypatch):
     assert code_of(monkeypatch, "encode", "authors", *words, "--out", "theirs.h5") == 2
     with h5py.File(tmp_path / "theirs.h5") as file:
         assert "image_id_val" in file
+
+
+def test_the_workflow_makes_features_of_them(here):
+    npy_and_json(here, "f2")
+    shipped = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    places = {split: str(here / f"{split[0]}.json") for split in ("train", "val")}
+    features = {"file": str(here / "f.npy"), "ids": str(here / "i.json")}
+    small = {"dialogs": places, "features": features, "text": {"threshold": 1}}
+    # What else the paper's data set names stays, and is not asked for.
+    mine = shipped["datasets"]["visdial_0.9"] | {"downloads": {}, "weights": "./none.pth"} | small
+    mine["pictures"] = {"train": "./none", "val": "./none"}
+    config = shipped | {"dataset": "mine", "datasets": shipped["datasets"] | {"mine": mine}}
+    project = Project(here / "project", config)
+    done = project.snakemake("data/mine/features.h5")
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert read_features(here / "project/data/mine/features.h5", "val", np.array([8, 9])).vectors.tolist() == [
+        [0, 0, 1],
+        pytest.approx([0, 0.6, 0.8]),
+    ]

@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 import shutil
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path, PurePath
@@ -12,10 +13,12 @@ from typing import IO
 import requests
 from requests.adapters import HTTPAdapter
 from tqdm import tqdm
+from urllib3 import BaseHTTPResponse
 from urllib3.util import Retry
 
 from cooperation.config.preparation import Download, Retries
 from cooperation.data.archives import content_in_words
+from cooperation.data.foreign import LONGEST, what_is_foreign
 from cooperation.data.volumes import as_published, beside, only, opened
 from cooperation.io.files import InputError, digest, file_errors, recorded_digest, size_of
 from cooperation.io.writing import link_or_copy, write_text
@@ -82,10 +85,19 @@ def _from_any(path: Path, download: Download, retries: Retries) -> tuple[str, st
 
 def _checked_or_deleted(partial: Path, name: str, download: Download, address: str) -> str:
     try:
+        _refuse_page(partial, address)
         return _check(partial, name, download, address, "")
     except InputError:
         partial.unlink(missing_ok=True)
         raise
+
+
+def _refuse_page(partial: Path, address: str) -> None:
+    """Refuse a page of a web site, or another file that isn't read here, before anything of it is recorded."""
+    with partial.open("rb") as file:
+        found = what_is_foreign(file.read(LONGEST))
+    if found:
+        raise InputError(f"{address}: sent {found[0]}, which is not the file")
 
 
 def _fetch(address: str, partial: Path, download: Download, retries: Retries) -> None:
@@ -107,9 +119,22 @@ def _fetch(address: str, partial: Path, download: Download, retries: Retries) ->
                 raise InputError(f"{address}: {' '.join(str(reason).split())}") from error
 
 
+class PatientRetry(Retry):
+    """Tries again as servers ask, but waits no longer than `LONGEST_PAUSE`, and says that it waits."""
+
+    def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
+        """Seconds that a server asks to wait, at most `LONGEST_PAUSE`; None where it doesn't ask."""
+        asked = super().get_retry_after(response)
+        if asked is None:
+            return None
+        wait = min(asked, LONGEST_PAUSE)
+        print(f"the server is busy and asks for {asked:g} s; trying again in {wait:g} s", file=sys.stderr)
+        return wait
+
+
 def _session(retries: Retries) -> requests.Session:
     """A session that tries again where a connection fails or the server is busy."""
-    retry = Retry(
+    retry = PatientRetry(
         total=retries.tries - 1,
         backoff_factor=retries.pause,
         backoff_max=LONGEST_PAUSE,
@@ -117,6 +142,8 @@ def _session(retries: Retries) -> requests.Session:
         raise_on_status=False,
     )
     session = requests.Session()
+    # Whoever has a password for a host in ~/.netrc need not tell it where public files are.
+    session.auth = lambda request: request
     for scheme in ("http://", "https://"):
         session.mount(scheme, HTTPAdapter(max_retries=retry))
     return session
@@ -134,6 +161,8 @@ def _transfer(session: requests.Session, address: str, partial: Path, download: 
             partial.unlink(missing_ok=True)
             raise _TransferError("has nothing where the transfer ended")
         response.raise_for_status()
+        if response.status_code not in (200, 206) or (response.status_code == 206 and not start):
+            raise InputError(f"{address}: answers {response.status_code} {response.reason}, not with the whole file")
         if response.status_code != 206:
             start = 0
         elif not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
@@ -177,6 +206,9 @@ def _save(response: requests.Response, partial: Path, start: int, total: int) ->
             for block in response.iter_content(BLOCK):
                 file.write(block)
                 bar.update(len(block))
+                if total and file.tell() > total:
+                    partial.unlink(missing_ok=True)
+                    raise InputError(f"{response.url}: sends more than {total:,} bytes")
         except requests.RequestException as error:
             raise _TransferError(f"broke off after {file.tell():,} bytes") from error
         if file.tell() < total:
