@@ -1,6 +1,6 @@
 """Whether dialogs and pictures of a data set belong together, by their ids alone: seconds before hours are spent."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cooperation.config.sources import SPLITS, picture_role
-from cooperation.data.archives import Picture, dialog_ids, find_pictures, foreign, listed
+from cooperation.data.archives import Picture, find_pictures, foreign, listed
 from cooperation.data.pictures import decode
 from cooperation.data.volumes import shape
 from cooperation.io.files import InputError
@@ -35,8 +35,8 @@ class Content:
     pictures: Mapping[str, Mapping[int, str]]
 
     @classmethod
-    def of(cls, texts: Paths, pictures: Paths) -> "Content":
-        """Look into the files. Raises `InputError` for one that can't be read."""
+    def of(cls, texts: Paths, pictures: Paths, dialog_ids: Callable[[Path], list[int]]) -> "Content":
+        """Look into the files; dialog_ids: of a reader. Raises `InputError` for a file that can't be read."""
         texts = {role: paths for role, paths in texts.items() if paths}
         ids = {role: [image for path in paths for image in dialog_ids(path)] for role, paths in texts.items()}
         return cls(

@@ -159,17 +159,25 @@ def _holds(use: FileUse) -> str:
 def belonging(name: str, data: Dataset, inputs: list[FileState]) -> tuple[list[str], list[str]]:
     """Notes, and what does not belong together, of the dialogs and pictures of a data set that are all there.
 
-    name: the data set's; inputs: as `inspect` found them. Nothing is known where a file is to come, damaged or foreign.
+    name: the data set's; inputs: as `inspect` found them. Nothing is known where a file is to come, damaged or foreign,
+    or the reader does not say which images dialogs are about.
     """
     roles = (*data.inputs.source.texts, *PICTURE_ROLES)
     looked = {role: [one for one in inputs if one.role == role] for role in roles}
-    if data.inputs.features or not all(looked[role] or role in data.inputs.source.optional for role in roles):
+    dialog_ids = getattr(reader_of(data.source), "dialog_ids", None)
+    if (
+        dialog_ids is None
+        or data.inputs.features
+        or not all(looked[role] or role in data.inputs.source.optional for role in roles)
+    ):
         return [], []
     there = {role: tuple(one.path for one in found) for role, found in looked.items()}
     if any(one.problem or not one.path.exists() for found in looked.values() for one in found):
         return [], []
     content = Content.of(
-        {role: there[role] for role in data.inputs.source.texts}, {role: there[role] for role in PICTURE_ROLES}
+        {role: there[role] for role in data.inputs.source.texts},
+        {role: there[role] for role in PICTURE_ROLES},
+        dialog_ids,
     )
     notes = []
     for split, count in content.counts().items():

@@ -16,13 +16,16 @@ Files = Mapping[str, Sequence[Path]]
 
 
 class Reader(Protocol):
-    """The functions of a reader's file; both raise `InputError` for a file that is missing, damaged or foreign."""
+    """The functions of a reader's file; all raise `InputError` for a file that is missing, damaged or foreign."""
 
     def read(self, files: Files, *settings: Encoding) -> DialogData:
         """Read the dialogs of both splits; settings: one argument if `SOURCE` declares texts, none if it does not."""
 
     def describe(self, role: str, path: Path) -> str:
         """Describe the content of a file in words, within seconds; optional."""
+
+    def dialog_ids(self, path: Path) -> list[int]:
+        """The image ids of a file's dialogs, within seconds, to compare them with the pictures; optional."""
 
 
 def reader_of(source: str) -> Reader:

@@ -7,14 +7,14 @@ own, may take the place of the latter.
 
 from cooperation.config.preparation import Encoding
 from cooperation.config.sources import SPLITS, picture_role
-from cooperation.data.archives import listed_ids
+from cooperation.data.archives import dialog_ids, listed_ids
 from cooperation.data.encoding import encode
 from cooperation.data.readers.visdial import describe, read_split
 from cooperation.data.reading import Files
 from cooperation.data.records import divide
 from cooperation.data.store import DialogData
 
-__all__ = ["SOURCE", "describe", "read"]
+__all__ = ["SOURCE", "describe", "dialog_ids", "read"]
 
 SOURCE = {
     "files": {
