@@ -1,11 +1,13 @@
 """Download a file and check it before it gets its name, or accept the one that is there already."""
 
+import functools
 import hashlib
 import os
 import re
 import shutil
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import IO
@@ -26,6 +28,8 @@ from cooperation.io.writing import link_or_copy, write_text
 # A transfer that breaks off loses the block that it was in.
 BLOCK = 1 << 16
 LONGEST_PAUSE = 60.0
+# How addresses are asked before anything is fetched.
+ONCE = Retries(tries=1, pause=0, timeout=10)
 HASH = re.compile("[0-9a-f]{64}")
 BUSY = (429, 500, 502, 503, 504)
 
@@ -257,6 +261,30 @@ def _check_bytes(file: IO[bytes], size: int, download: Download, place: str, rem
     if not found.startswith(download.sha256):
         raise InputError(f"{place}: its sha256 is {found}, {download.stated} is {download.sha256}{remedy}")
     return found
+
+
+def answers(download: Download) -> dict[str, str]:
+    """Address → what its server says of the file when asked for its header, in words."""
+    ask = functools.partial(_answer, size=download.size)
+    with ThreadPoolExecutor(max(len(download.addresses), 1)) as pool:
+        return dict(zip(download.addresses, pool.map(ask, download.addresses), strict=True))
+
+
+def _answer(address: str, size: int) -> str:
+    headers = {"Accept-Encoding": "identity"}
+    try:
+        with _session(ONCE) as session:
+            found = session.head(address, headers=headers, allow_redirects=True, timeout=ONCE.timeout)
+    except (requests.RequestException, OSError, ValueError) as error:
+        return f"no answer ({type(error).__name__})"
+    length, kind = found.headers.get("Content-Length", ""), found.headers.get("Content-Type", "")
+    if found.status_code != 200:
+        return f"{found.status_code} {found.reason}"
+    if "html" in kind:
+        return "a page of a web site, not the file"
+    if not length.isdecimal():
+        return "has it, of unknown size"
+    return f"has {int(length):,} bytes" + (f" instead of {size:,}" if size not in (0, int(length)) else "")
 
 
 def cached(name: str, sha256: str) -> Path | None:
