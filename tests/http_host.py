@@ -8,7 +8,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 class Host:
     """Serves `content` under every path. `script` has one behaviour for each of the first requests, then all is well.
 
-    A behaviour is a function of the handler. requests: (method, path, headers) of each, in order.
+    head: status and headers that are answered where they alone are asked for. A behaviour is a function of the handler.
+    requests: (method, path, headers) of each, in order.
     """
 
     def __init__(self, content: bytes):
@@ -16,6 +17,7 @@ class Host:
         self.ranges = True
         self.lengths = True
         self.etag = '"one"'
+        self.head = None
         self.script = []
         self.requests = []
 
@@ -31,6 +33,14 @@ class Handler(BaseHTTPRequestHandler):
         host.requests.append((self.command, self.path, dict(self.headers)))
         behave = host.script.pop(0) if host.script else well
         behave(self)
+
+    def do_HEAD(self):
+        host = self.server.host
+        code, headers = host.head or (200, {"Content-Length": len(host.content)})
+        self.send_response(code)
+        for name, value in headers.items():
+            self.send_header(name, str(value))
+        self.end_headers()
 
     def do_CONNECT(self):
         self.do_GET()

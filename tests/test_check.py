@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from http_host import Host, serving, status
+from http_host import Host, serving
 from in_process import code_of
 from small_files import album, authors_arrays, document, jpeg, picture, write_authors_files, write_json, write_zip
 
@@ -232,7 +232,7 @@ def test_a_granted_gpu_that_torch_cannot_use_is_a_problem(monkeypatch, capsys):
     code, lines, [wrong] = check(monkeypatch, capsys, settings())
     assert code == 2
     assert "SLURM_JOB_GPUS=0: torch can't use that GPU: too old; " in wrong
-    assert len(lines) == len(RAW) + 1
+    assert len([each for each in lines if not each.startswith("  ")]) == len(RAW) + 1
     monkeypatch.delenv("SLURM_JOB_GPUS")
     assert check(monkeypatch, capsys, settings())[0] == 0
 
@@ -242,31 +242,31 @@ def test_every_download_is_looked_at():
     assert [found.name for found in preflight.inspect(name, data, Path("raw"))] == RAW
 
 
-def test_addresses_are_asked(monkeypatch, capsys):
-    for name in ("http_proxy", "https_proxy", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.upper(), raising=False)
-
-    def web_page(handler):
-        handler.send_response(200)
-        handler.send_header("Content-Type", "text/html; charset=utf-8")
-        handler.end_headers()
-
-    page, gone = Host(b""), Host(b"")
-    page.script = [web_page]
-    gone.script = [status(404)]
-    with serving(Host(bytes(12_345))) as here, serving(page) as there, serving(gone) as nowhere:
-        addresses = [f"{here}/a", f"{there}/b", f"{nowhere}/c", "http://127.0.0.1:9/d"]
-        config = settings(downloads={"train2014.zip": {"addresses": addresses}})
-        del config["datasets"]["real"]["weights"], config["datasets"]["real"]["downloads"][WEIGHTS]
-        code, lines, _ = check(monkeypatch, capsys, config, "--ask")
+def test_each_address_is_asked_and_its_answer_shown(monkeypatch, capsys):
+    with serving(Host(b"x" * 1000)) as whole, serving(Host(b"x" * 9)) as gone:
+        addresses = [f"{whole}/a", f"{gone}/b", "http://127.0.0.1:9/c"]
+        config = settings(downloads={"train2014.zip": {"addresses": addresses, "size": 1000}})
+        code, lines, _ = check(monkeypatch, capsys, config)
     assert code == 0
-    said = [each.rpartition(": ")[2] for each in lines if each.startswith("  http://127")]
-    assert said == [
-        "answers, 12,345 bytes",
-        "answers with a web page",
-        "does not answer (404)",
-        "does not answer (ConnectionError)",
+    at = lines.index(line(lines, "train2014.zip"))
+    assert lines[at + 1 : at + 4] == [
+        f"  {whole}/a: has 1,000 bytes",
+        f"  {gone}/b: has 9 bytes instead of 1,000",
+        "  http://127.0.0.1:9/c: no answer (ConnectionError)",
     ]
-    # Nobody is asked without being told so.
-    assert not any(each.startswith("  ") for each in check(monkeypatch, capsys, config)[1])
+
+
+@pytest.mark.parametrize(
+    ("code", "headers", "said"),
+    [
+        (404, {}, "404 Not Found"),
+        (200, {"Content-Type": "text/html"}, "a page of a web site, not the file"),
+        (403, {}, "403 Forbidden"),
+    ],
+)
+def test_addresses_that_have_nothing_are_told(monkeypatch, capsys, code, headers, said):
+    host = Host(b"")
+    host.head = (code, headers)
+    with serving(host) as where:
+        config = settings(downloads={"train2014.zip": {"addresses": [f"{where}/a"]}})
+        assert f"  {where}/a: {said}" in check(monkeypatch, capsys, config)[1]

@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 from collections import namedtuple
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -198,7 +199,8 @@ def test_a_wrong_size_is_noticed_before_the_transfer(address, path):
 
 def test_a_wrong_size_is_noticed_after_a_transfer_of_unknown_length(host, address, path):
     host.lengths = False
-    refused(path, address, words="327,803 bytes instead of 5", size=5)
+    refused(path, address, words="sends more than 5 bytes", size=5)
+    assert ".file.zip.part" not in beside(path)
     fetch(path, address, size=len(CONTENT))
     assert path.read_bytes() == CONTENT
 
@@ -407,3 +409,55 @@ def test_weights_in_torchs_cache_are_used_if_the_hash_fits(host, address, tmp_pa
     wanted.unlink()
     record(wanted).unlink()
     assert fetch(wanted, address) == (SHA256, address)
+
+
+@pytest.mark.parametrize(
+    "page", [b"<!DOCTYPE html><p>Sign in", b"\n<html>no such file</html>", b"<?xml version='1.0'?>"]
+)
+def test_a_page_in_place_of_a_file_is_refused_before_it_is_recorded(host, address, path, page):
+    host.content = page
+    refused(path, address, words=f"{address}: sent HTML or XML, which is not the file")
+    assert ".file.zip.part" not in beside(path)
+    host.content = CONTENT
+    fetch(path, address)
+
+
+def test_a_page_is_no_obstacle_for_the_next_mirror(address, path):
+    with serving(Host(b"<html>moved</html>")) as wrong:
+        assert fetch(path, f"{wrong}/a", address) == (SHA256, address)
+
+
+def test_passwords_of_netrc_are_not_sent(host, address, path, tmp_path, monkeypatch):
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login me password secret\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    fetch(path, address)
+    [(_, _, headers)] = host.requests
+    assert "Authorization" not in headers
+
+
+def test_a_long_wait_that_a_server_asks_for_is_capped_and_shown(host, address, path, monkeypatch, capsys):
+    waited = []
+    monkeypatch.setattr("urllib3.util.retry.time.sleep", waited.append)
+    host.script = [status(503, Retry_After="7200")]
+    fetch(path, address)
+    assert waited == [60.0]
+    assert "asks for 7200 s; trying again in 60 s" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("code", [204, 206])
+def test_answers_that_are_no_file_are_one_line(host, address, path, code):
+    host.script = [status(code)]
+    refused(path, address, words=f"{address}: answers {code} ")
+
+
+@pytest.mark.parametrize("length", ["-5", "many", "1e9"])
+def test_a_length_that_is_no_number_says_nothing(host, address, path, length):
+    host.script = [status(200, Content_Length=length)]
+    with suppress(InputError):
+        fetch(path, address, sha256=SHA256)
+    assert not path.exists() or path.read_bytes() == CONTENT
+
+
+def test_what_never_ends_is_bounded_by_the_expected_size(host, address, path):
+    host.lengths = False
+    refused(path, address, words="sends more than 100 bytes", size=100)

@@ -116,6 +116,7 @@ rule extract:
 rule normalise:
     input:
         features=extracted,
+        lists=lists,
         code=sources("normalise"),
     output:
         "data/{dataset}/features.h5",
@@ -128,8 +129,9 @@ rule normalise:
     params:
         settings=step("features"),
         splits=splits,
+        others=by_others,
     shell:
         "cooperation normalise {input.features:q}"
-        " {params.settings}{params.splits}"
+        " {params.settings}{params.splits}{params.others}"
         " --out {output}"
         " > {log} 2>&1"

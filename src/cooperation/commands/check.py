@@ -1,6 +1,7 @@
 """Preflight: list the files that a data set needs, with those that are missing; exit code 2 if one can't be obtained.
 
-Nothing is downloaded and no hash is computed: those that were recorded are shown.
+Nothing is downloaded, but each address of a file that is to come is asked for it, and no hash is computed: those that
+were recorded are shown.
 """
 
 import argparse
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from cooperation.commands.settings import add_config
 from cooperation.config.experiment import read_dataset
-from cooperation.data.download import answer
+from cooperation.data.download import answers
 from cooperation.data.preflight import TO_COME, FileState, belonging, disk_space, inspect
 from cooperation.io.devices import say_device
 from cooperation.io.files import InputError
@@ -20,7 +21,6 @@ from cooperation.io.settings import mapping
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_config(parser)
     parser.add_argument("--dataset", help="one of the settings' data sets (default: the one that they choose)")
-    parser.add_argument("--ask", action="store_true", help="ask the addresses of what is to come whether they have it")
     parser.add_argument("--folder", type=Path, metavar="DIR", help="raw files (default: data/DATASET/raw)")
 
 
@@ -33,9 +33,9 @@ def run(arguments: argparse.Namespace) -> None:
     inputs = inspect(name, data, folder)
     for found in inputs:
         print(_line(found))
-        if arguments.ask and found.state.startswith(TO_COME):
-            for address in data.inputs.downloads[found.name].addresses:
-                print(f"  {address}: {answer(address)}")
+        if found.state.startswith(TO_COME):
+            for address, answer in answers(data.inputs.downloads[found.name]).items():
+                print(f"  {address}: {answer}")
     notes, wrong = belonging(name, data, inputs)
     for note in notes:
         print(note)

@@ -11,8 +11,9 @@ from tqdm import tqdm
 from cooperation.commands.outs import add_out_file
 from cooperation.config.preparation import Normalisation
 from cooperation.config.sources import SPLITS
+from cooperation.data.given import GivenParts, given_parts, unique_images
 from cooperation.data.normalisation import l2, standardise
-from cooperation.data.store import FeatureParts, agreed, feature_splits, write_feature_blocks
+from cooperation.data.store import FeatureParts, agreed, feature_splits, read_dialogs, write_feature_blocks
 from cooperation.game.messages import Floats
 from cooperation.io.files import InputError, digest
 from cooperation.io.hdf5 import SUMS, opened
@@ -27,14 +28,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--splits", nargs="+", choices=SPLITS, default=SPLITS, help="splits that must be there (default: both)"
     )
+    others = parser.add_argument_group("features that others made, [images, width] in HDF5 or .npy")
+    others.add_argument("--dialogs", type=Path, help="file of dialogs, which says whose split each image is")
+    others.add_argument(
+        "--ids",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="ids of the images of each file, in its order; without --dialogs the authors' visdial_params.json",
+    )
+    others.add_argument("--array", default="", metavar="NAME", help="the array of features (default: usual names)")
+    others.add_argument("--ids-array", default="", metavar="NAME", help="the array of ids (default: usual names)")
     add_flags(parser, Normalisation)
 
 
 def run(arguments: argparse.Namespace) -> None:
     # What others wrote is known by the hash of the file alone.
-    foreign = [digest(path) for path in _foreign(arguments.features)]
-    origin = {"files": json.dumps(foreign)} if foreign else {}
-    parts = {split: _parts(arguments.features, split) for split in arguments.splits}
+    foreign = arguments.features if arguments.dialogs else _foreign(arguments.features)
+    origin = {"files": json.dumps([digest(path) for path in (*foreign, *arguments.ids)])} if foreign else {}
+    parts = {split: _given(arguments, split) or _parts(arguments, split) for split in arguments.splits}
     settings = from_flags(Normalisation, arguments)
     attributes = agreed([(found.paths[0], found.attributes) for found in parts.values()])
     if settings.normalisation == "l2":
@@ -55,14 +68,30 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"{split}: {len(found.image_ids):,} images, {settings.normalisation}, length {settings.length:g}")
 
 
-def _parts(paths: list[Path], split: str) -> FeatureParts:
+Parts = FeatureParts | GivenParts
+
+
+def _given(arguments: argparse.Namespace, split: str) -> GivenParts | None:
+    """Others' features of a split, where they are; None where they are this program's or the authors'."""
+    if not arguments.dialogs:
+        return None
+    names = (arguments.array, arguments.ids_array)
+    ids = read_dialogs(arguments.dialogs, split).image_ids
+    return given_parts(arguments.features, arguments.ids, names, split, ids)
+
+
+def _parts(arguments: argparse.Namespace, split: str) -> FeatureParts:
     """The files that have features of a split, ordered by their smallest image id, in whatever order they are given.
 
     Raises `InputError` where none has.
     """
-    found = [path for path in paths if split in feature_splits(path)]
+    found = [path for path in arguments.features if split in feature_splits(path)]
     if not found:
-        raise InputError(f"{paths[0]}: has no features of the {split} split, nor has another file; add one that has")
+        raise InputError(
+            f"{arguments.features[0]}: has no features of the {split} split, nor has another file; add one that has"
+        )
+    if arguments.ids:
+        return FeatureParts.of(found, split, unique_images(arguments.ids[0], split))
     return FeatureParts.of(sorted(found, key=lambda path: FeatureParts.of([path], split).image_ids.min()), split)
 
 
@@ -81,7 +110,7 @@ def _foreign(paths: list[Path]) -> list[Path]:
     return found
 
 
-def _differing(blocks: Iterable[Floats], parts: FeatureParts) -> Iterator[Floats]:
+def _differing(blocks: Iterable[Floats], parts: Parts) -> Iterator[Floats]:
     """The blocks of a whole split. Raises `InputError` where all images are the same, so that none could be guessed."""
     first, same = None, True
     for block in blocks:
@@ -95,7 +124,7 @@ def _differing(blocks: Iterable[Floats], parts: FeatureParts) -> Iterator[Floats
         )
 
 
-def _with_progress(parts: FeatureParts) -> Iterator[Floats]:
+def _with_progress(parts: Parts) -> Iterator[Floats]:
     """The blocks, with a progress bar."""
     with tqdm(total=len(parts.image_ids), desc=parts.split, unit=" images", disable=None) as progress:
         for block in parts.blocks():

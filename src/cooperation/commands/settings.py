@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cooperation.config.experiment import Experiment, read
-from cooperation.config.inputs import Inputs
+from cooperation.config.inputs import FEATURES, Inputs
 from cooperation.config.made import check_said, said_by_bots, said_by_dialogs, said_by_features
 from cooperation.data.archives import json_digest
 from cooperation.io.files import InputError, at, recorded_digest
@@ -74,7 +74,9 @@ def check_features(place: Path, experiment: Experiment, dataset: str) -> None:
         remedy = f"make the features of {dataset} again"
         check_said(place, attributes, said_by_features(data), remedy)
         if "files" in attributes and data.inputs.features:
-            found = {data.inputs.source.features: json.loads(attributes["files"])}
+            hashes, count = json.loads(attributes["files"]), len(data.inputs.features)
+            lists = {data.inputs.ids[0]: hashes[count:]} if data.inputs.ids and hashes[count:] else {}
+            found = {FEATURES if data.inputs.given else data.inputs.source.features: hashes[:count], **lists}
             _check_files(place, found, data.inputs, Path("data", dataset, "raw"), remedy)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from cooperation.config import preparation
 from cooperation.config.conditions import Playing, check_apart, check_name
-from cooperation.config.inputs import Inputs, read_inputs
+from cooperation.config.inputs import OF_FEATURES, Inputs, read_inputs
 from cooperation.config.sources import Source, declared, source_names
 from cooperation.config.training import REGIMES, Sizes, Training
 from cooperation.io.files import InputError
@@ -77,7 +77,8 @@ def read_one(given: Any, place: str) -> Dataset:
                 raise InputError(f"{place}.training.{regime}.{key}: leave it out; {instead}")
     known(given.get("jobs", JOBS[0]), JOBS, f"{place}.jobs")
     inputs = read_inputs(given, source, place)
-    made = {step: checked(kind, given.get(step, {}), f"{place}.{step}") for step, kind in steps.items()}
+    settings = {**given, "features": {k: v for k, v in given.get("features", {}).items() if k not in OF_FEATURES}}
+    made = {step: checked(kind, settings.get(step, {}), f"{place}.{step}") for step, kind in steps.items()}
     if "extraction" in made and inputs.weights in inputs.downloads:
         sha256 = inputs.downloads[inputs.weights].sha256
         preparation.check_preprocessing(made["extraction"].preprocessing, sha256, f"{place}.weights")

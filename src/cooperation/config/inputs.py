@@ -6,7 +6,7 @@ Needs nothing but the standard library, since the Snakefile reads it.
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,10 @@ from cooperation.io.settings import flag, flow, known, mapping, names_in
 
 ALONE = ("weights", "captions")
 """Keys of a data set that name one file, and may be left out."""
+FEATURES, IDS = "given features", "ids of features"
+"""Roles of features that others made, and of the lists of their images' ids."""
+OF_FEATURES = ("file", "ids", "array", "ids_array")
+"""Keys of a data set's `features` that say where others' are; the rest says how they are normalised."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +34,8 @@ class Inputs:
 
     source: what the reader declares; splits: those whose features are made; files: role → files; weights: file of
     VGG-16's trained weights, "" where it is untrained; captions: file of COCO's captions, "" where no manual
-    intervention asks for them; downloads: name → where a raw file comes from; copies: name →
-    path of the user's own copy of a download.
+    intervention asks for them; downloads: name → where a raw file comes from; copies: name → path of the user's own
+    copy of a download; arrays: names of the arrays of given features and of their ids, by flag.
     """
 
     source: Source
@@ -41,6 +45,7 @@ class Inputs:
     captions: str
     downloads: Mapping[str, Download]
     copies: Mapping[str, str]
+    arrays: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def made(self) -> tuple[str, ...]:
@@ -60,21 +65,38 @@ class Inputs:
     @property
     def of_extraction(self) -> dict[str, tuple[str, ...]]:
         """Split → archives and folders that `cooperation extract` reads; nothing where features are given."""
-        return {} if self.source.features else {split: self.files[picture_role(split)] for split in self.splits}
+        return {} if self.features else {split: self.files[picture_role(split)] for split in self.splits}
 
     @property
     def features(self) -> tuple[str, ...]:
         """Files of image features that are given; nothing where features are extracted from pictures."""
-        return self.files[self.source.features] if self.source.features else ()
+        return self.files.get(FEATURES) or (self.files[self.source.features] if self.source.features else ())
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Files of image features that others made of any network, in place of extracting them."""
+        return self.files.get(FEATURES, ())
+
+    @property
+    def ids(self) -> tuple[str, tuple[str, ...]] | None:
+        """The role and the files that list the ids of given features' images, where there are any."""
+        role = IDS if self.given else self.source.ids
+        return (role, self.files[role]) if self.files.get(role) else None
 
     def used(self) -> Iterator[tuple[str, str, str]]:
         """Every use of a file: its role (weights and captions are, too), its key in the data set of config.yaml."""
         for role, key in self.source.roles.items():
+            if self.given and role not in self.source.files:
+                continue
             for file in self.files[role]:
                 yield role, ".".join(key), file
-        for name in ALONE:
-            if given := getattr(self, name):
-                yield name, name, given
+        for role, name in ((FEATURES, "file"), (IDS, "ids")):
+            for file in self.files.get(role, ()):
+                yield role, f"features.{name}", file
+        if self.weights and not self.given:
+            yield "weights", "weights", self.weights
+        if self.captions:
+            yield "captions", "captions", self.captions
 
     def path(self, file: str, raw: str) -> str:
         """Path of a file; raw: path of the folder of raw files."""
@@ -126,17 +148,18 @@ def read_inputs(given: Mapping[str, Any], source: Source, place: str) -> Inputs:
         source,
         # Where another data set's bots play, there is nothing to train on.
         splits=("val",) if given.get("bots") else SPLITS,
-        files=_files(given, source, place, names),
+        files=_files(given, source, place, names) | _given(given, place, names),
         **{key: _alone(given, key, place, names) for key in ALONE},
         downloads=downloads,
         copies=_copies(given.get("files", {}), downloads, f"{place}.files"),
+        arrays=_arrays(given, place),
     )
     read = {file for *_, file in inputs.used()}
     for name in downloads:
-        if name not in read:
-            remedy = (
-                f"write `weights: {name}`" if name.endswith(".pth") else "name it under dialogs, pictures or captions"
-            )
+        # With others' features, settings that are taken over may go on naming pictures and weights.
+        if name not in read and not inputs.given:
+            others = "name it under dialogs, pictures or captions"
+            remedy = f"write `weights: {name}`" if name.endswith(".pth") else others
             raise InputError(f"{place}.downloads.{name}: nothing reads it; {remedy}, or leave it out")
     return inputs
 
@@ -156,9 +179,7 @@ def _check_old_spellings(given: Mapping[str, Any], source: Source, place: str) -
             raise InputError(f"{place}.files.{name}: is now {place}.dialogs.{name}; write `dialogs: {flow(files)}`")
 
 
-def _files(
-    given: Mapping[str, Any], source: Source, place: str, names: tuple[str, ...]
-) -> Mapping[str, tuple[str, ...]]:
+def _files(given: Mapping[str, Any], source: Source, place: str, names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """Role → files; names: the raw files that are made or downloaded."""
     for section in ("dialogs", "pictures"):
         for role in mapping(given.get(section, {}), f"{place}.{section}"):
@@ -166,7 +187,8 @@ def _files(
     found: dict[str, tuple[str, ...]] = {}
     for role, (section, name) in source.roles.items():
         files = given.get(section, {}).get(name, source.makes.get(role))
-        if files is None and role in source.optional:
+        others = "file" in mapping(given.get("features", {}), f"{place}.features") and role not in source.files
+        if files is None and (role in source.optional or others):
             found[role] = ()
             continue
         if files is None:
@@ -177,6 +199,29 @@ def _files(
         listed = names_in([files] if isinstance(files, str) else files, str, at, "[one.zip, other.zip]")
         found[role] = tuple(_file(file, at, names) for file in listed)
     return found
+
+
+def _given(given: Mapping[str, Any], place: str, names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Role → files of features that others made, and of their ids; nothing where there are none."""
+    features = mapping(given.get("features", {}), f"{place}.features")
+    found = {}
+    for role, key in ((FEATURES, "file"), (IDS, "ids")):
+        if key in features:
+            at, files = f"{place}.features.{key}", features[key]
+            listed = names_in([files] if isinstance(files, str) else files, str, at, "[one.h5, other.h5]")
+            found[role] = tuple(_file(file, at, names) for file in listed)
+    if found and FEATURES not in found:
+        raise InputError(f"{place}.features.ids: names a list of ids, but `file` names no features; write both")
+    return found
+
+
+def _arrays(given: Mapping[str, Any], place: str) -> Mapping[str, str]:
+    """Flag → name of an array in the files of features that others made."""
+    features = mapping(given.get("features", {}), f"{place}.features")
+    for name in ("array", "ids_array"):
+        if not isinstance(features.get(name, ""), str):
+            raise InputError(f"{place}.features.{name}: {features[name]!r} is no name of an array")
+    return {flag(name): features[name] for name in ("array", "ids_array") if name in features}
 
 
 def _roles_in(section: str, source: Source) -> list[str]:

@@ -27,7 +27,7 @@ def said_by_dialogs(data: Dataset) -> dict[str, Any]:
 def said_by_features(data: Dataset) -> dict[str, Any]:
     """Attributes of the file of features: how they are normalised and, unless they are given, how they are made."""
     normalised = asdict(data.steps["features"])
-    if "extraction" not in data.steps:
+    if "extraction" not in data.steps or data.inputs.given:
         return normalised
     made = {"preprocessing": data.steps["extraction"].preprocessing, "weights": _weights(data)}
     return {**made, **normalised, **_made_up(data, map(picture_role, SPLITS))}

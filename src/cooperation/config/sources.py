@@ -22,6 +22,7 @@ class Source:
     `picture_role` under `pictures`, all others under `dialogs`.
     text: whether the dialogs are texts, which are encoded with the settings `text`, or ids already.
     features: the role of files that hold image features, "" where features are extracted from pictures.
+    ids: the role of files that may list the images of these features, "" where they say them.
     makes: role → name of the raw file that the command of the source's name makes for it.
     made_of: roles of files that this command reads.
     optional: roles of files that a data set need not have.
@@ -31,6 +32,7 @@ class Source:
     files: Mapping[str, str]
     text: bool = True
     features: str = ""
+    ids: str = ""
     makes: Mapping[str, str] = field(default_factory=dict)
     made_of: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
 """Whether dialogs and pictures of a data set belong together, by their ids alone: seconds before hours are spent."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,12 +35,14 @@ class Content:
     pictures: Mapping[str, Mapping[int, str]]
 
     @classmethod
-    def of(cls, ids: Mapping[str, list[int]], paths: Paths) -> "Content":
-        """Look into the pictures; ids: role → image ids of its dialogs. Raises `InputError` where one can't be read."""
+    def of(cls, texts: Paths, pictures: Paths, dialog_ids: Callable[[Path], list[int]]) -> "Content":
+        """Look into the files; dialog_ids: of a reader. Raises `InputError` for a file that can't be read."""
+        texts = {role: paths for role, paths in texts.items() if paths}
+        ids = {role: [image for path in paths for image in dialog_ids(path)] for role, paths in texts.items()}
         return cls(
-            {role: files[0] for role, files in paths.items() if files},
+            {role: paths[0] for role, paths in (*texts.items(), *pictures.items())},
             {role: np.array(found, np.int64) for role, found in ids.items()},
-            {split: listed(paths[picture_role(split)], split) for split in SPLITS},
+            {split: listed(pictures[picture_role(split)], split) for split in SPLITS},
         )
 
     def ids(self, split: str) -> Ids:

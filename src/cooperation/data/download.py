@@ -1,10 +1,13 @@
 """Download a file and check it before it gets its name, or accept the one that is there already."""
 
+import functools
 import hashlib
 import os
 import re
 import shutil
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import IO
@@ -12,22 +15,25 @@ from typing import IO
 import requests
 from requests.adapters import HTTPAdapter
 from tqdm import tqdm
+from urllib3 import BaseHTTPResponse
 from urllib3.exceptions import HTTPError
 from urllib3.util import Retry
 
 from cooperation.config.preparation import Download, Retries
 from cooperation.data.archives import content_in_words
-from cooperation.data.volumes import as_published, begins_with, beside, only, opened
+from cooperation.data.foreign import LONGEST, what_is_foreign
+from cooperation.data.volumes import as_published, beside, only, opened
 from cooperation.io.files import InputError, digest, file_errors, recorded_digest, size_of
 from cooperation.io.writing import link_or_copy, write_text
 
 # A transfer that breaks off loses the block that it was in.
 BLOCK = 1 << 16
 LONGEST_PAUSE = 60.0
+# How addresses are asked before anything is fetched.
+ONCE = Retries(tries=1, pause=0, timeout=10)
 HASH = re.compile("[0-9a-f]{64}")
 # What requests passes on of answers that make no sense, such as a length that no number of the machine can hold.
 ODD = (requests.RequestException, HTTPError, OverflowError)
-WEB_PAGE = (b"<!doctype html", b"<html")
 BUSY = (429, 500, 502, 503, 504)
 
 
@@ -53,7 +59,7 @@ def obtain(path: Path, download: Download, retries: Retries, have: Path | None =
     if not path.exists() and (copy := have or beside(path) or cached(path.name, download.sha256)):
         _check(copy, path.name, download, f"{copy}", "give another copy")
         path.unlink(missing_ok=True)  # a link to what is no longer there
-        origin = f"{link_or_copy(copy.resolve(), path)} {copy}"
+        origin = f"{link_or_copy(copy, path)} {copy}"
     if path.exists():
         found = _check(path, path.name, download, f"{path}", "delete it or move it away")
     else:
@@ -61,22 +67,6 @@ def obtain(path: Path, download: Download, retries: Retries, have: Path | None =
     if HASH.fullmatch(found) and as_published(path, path.name):
         write_text(record, f"{found}  {path.name}\n")
     return found, origin
-
-
-def answer(address: str, timeout: float = 10.0) -> str:
-    """What an address answers when asked for a file's header alone, in words: how many bytes it offers, or why none."""
-    try:
-        # Not by HEAD, which some hosts refuse; the content is not read.
-        with requests.get(address, headers={"Accept-Encoding": "identity"}, stream=True, timeout=timeout) as response:
-            response.raise_for_status()
-            kind = response.headers.get("Content-Type", "").partition(";")[0]
-            size = response.headers.get("Content-Length", "")
-    except ODD as error:
-        refused = getattr(error, "response", None)
-        return f"does not answer ({type(error).__name__ if refused is None else refused.status_code})"
-    if kind == "text/html":
-        return "answers with a web page"
-    return f"answers, {int(size):,} bytes" if size.isdecimal() else "answers"
 
 
 def _from_any(path: Path, download: Download, retries: Retries) -> tuple[str, str]:
@@ -102,10 +92,19 @@ def _from_any(path: Path, download: Download, retries: Retries) -> tuple[str, st
 
 def _checked_or_deleted(partial: Path, name: str, download: Download, address: str) -> str:
     try:
+        _refuse_page(partial, address)
         return _check(partial, name, download, address, "")
     except InputError:
         partial.unlink(missing_ok=True)
         raise
+
+
+def _refuse_page(partial: Path, address: str) -> None:
+    """Refuse a page of a web site, or another file that isn't read here, before anything of it is recorded."""
+    with partial.open("rb") as file:
+        found = what_is_foreign(file.read(LONGEST))
+    if found:
+        raise InputError(f"{address}: sent {found[0]}, which is not the file")
 
 
 def _fetch(address: str, partial: Path, download: Download, retries: Retries) -> None:
@@ -126,9 +125,22 @@ def _fetch(address: str, partial: Path, download: Download, retries: Retries) ->
                 raise InputError(f"{address}: {' '.join(str(reason).split())}") from error
 
 
+class PatientRetry(Retry):
+    """Tries again as servers ask, but waits no longer than `LONGEST_PAUSE`, and says that it waits."""
+
+    def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
+        """Seconds that a server asks to wait, at most `LONGEST_PAUSE`; None where it doesn't ask."""
+        asked = super().get_retry_after(response)
+        if asked is None:
+            return None
+        wait = min(asked, LONGEST_PAUSE)
+        print(f"the server is busy and asks for {asked:g} s; trying again in {wait:g} s", file=sys.stderr)
+        return wait
+
+
 def _session(retries: Retries) -> requests.Session:
     """A session that tries again where a connection fails or the server is busy."""
-    retry = Retry(
+    retry = PatientRetry(
         total=retries.tries - 1,
         backoff_factor=retries.pause,
         backoff_max=LONGEST_PAUSE,
@@ -136,6 +148,8 @@ def _session(retries: Retries) -> requests.Session:
         raise_on_status=False,
     )
     session = requests.Session()
+    # Whoever has a password for a host in ~/.netrc need not tell it where public files are.
+    session.auth = lambda request: request
     for scheme in ("http://", "https://"):
         session.mount(scheme, HTTPAdapter(max_retries=retry))
     return session
@@ -153,6 +167,8 @@ def _transfer(session: requests.Session, address: str, partial: Path, download: 
             partial.unlink(missing_ok=True)
             raise _TransferError("has nothing where the transfer ended")
         response.raise_for_status()
+        if response.status_code not in (200, 206) or (response.status_code == 206 and not start):
+            raise InputError(f"{address}: answers {response.status_code} {response.reason}, not with the whole file")
         if response.status_code != 206:
             start = 0
         elif not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
@@ -196,6 +212,9 @@ def _save(response: requests.Response, partial: Path, start: int, total: int) ->
             for block in response.iter_content(BLOCK):
                 file.write(block)
                 bar.update(len(block))
+                if total and file.tell() > total:
+                    partial.unlink(missing_ok=True)
+                    raise InputError(f"{response.url}: sends more than {total:,} bytes")
         except requests.RequestException as error:
             raise _TransferError(f"broke off after {file.tell():,} bytes") from error
         if file.tell() < total:
@@ -210,10 +229,6 @@ def _check(path: Path, name: str, download: Download, place: str, remedy: str) -
     remedy = remedy and f"; {remedy}"
     if not path.exists():
         raise InputError(f"{place}: no such file{remedy}")
-    if path.is_dir():
-        return _check_unpacked(path, name, download, remedy)
-    if begins_with(path, *WEB_PAGE):
-        raise InputError(f"{place}: a web page, not the file{remedy}")
     if not as_published(path, name):
         return _check_unpacked(path, name, download, remedy)
     with file_errors(path), path.open("rb") as file:
@@ -248,6 +263,30 @@ def _check_bytes(file: IO[bytes], size: int, download: Download, place: str, rem
     if not found.startswith(download.sha256):
         raise InputError(f"{place}: its sha256 is {found}, {download.stated} is {download.sha256}{remedy}")
     return found
+
+
+def answers(download: Download) -> dict[str, str]:
+    """Address → what its server says of the file when asked for its header, in words."""
+    ask = functools.partial(_answer, size=download.size)
+    with ThreadPoolExecutor(max(len(download.addresses), 1)) as pool:
+        return dict(zip(download.addresses, pool.map(ask, download.addresses), strict=True))
+
+
+def _answer(address: str, size: int) -> str:
+    headers = {"Accept-Encoding": "identity"}
+    try:
+        with _session(ONCE) as session:
+            found = session.head(address, headers=headers, allow_redirects=True, timeout=ONCE.timeout)
+    except (requests.RequestException, OSError, ValueError) as error:
+        return f"no answer ({type(error).__name__})"
+    length, kind = found.headers.get("Content-Length", ""), found.headers.get("Content-Type", "")
+    if found.status_code != 200:
+        return f"{found.status_code} {found.reason}"
+    if "html" in kind:
+        return "a page of a web site, not the file"
+    if not length.isdecimal():
+        return "has it, of unknown size"
+    return f"has {int(length):,} bytes" + (f" instead of {size:,}" if size not in (0, int(length)) else "")
 
 
 def cached(name: str, sha256: str) -> Path | None:

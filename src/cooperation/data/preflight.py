@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cooperation.config.datasets import Dataset
-from cooperation.config.inputs import Inputs, absent, ready
+from cooperation.config.inputs import FEATURES, IDS, Inputs, absent, ready
 from cooperation.config.preparation import Download
 from cooperation.config.sources import SPLITS, picture_role
 from cooperation.data.archives import content_in_words, is_picture, listed
 from cooperation.data.belonging import PUBLISHED, Content, cut_short
 from cooperation.data.captions import read_captions
 from cooperation.data.download import cached, record_of
+from cooperation.data.given import described
 from cooperation.data.reading import reader_of
 from cooperation.data.volumes import as_published, beside, names, only
 from cooperation.io.files import InputError, recorded_digest, size_of
@@ -58,7 +59,7 @@ class FileUse:
     """A file and what it is used for.
 
     role: see `config.sources.Source`; path: where it is or will be; key: of its path in config.yaml; origin: size and
-    hash, where known; describe: the reader's description of its content.
+    hash, where known; describe: the reader's description of its content; array: name of the array of given features.
     """
 
     name: str
@@ -67,6 +68,7 @@ class FileUse:
     key: str
     origin: Download
     describe: Callable[[str, Path], str]
+    array: str = ""
 
 
 def inspect(name: str, data: Dataset, folder: Path) -> list[FileState]:
@@ -75,6 +77,7 @@ def inspect(name: str, data: Dataset, folder: Path) -> list[FileState]:
     name: the data set's; folder: where its raw files are or will be.
     """
     inputs = data.inputs
+    array = inputs.arrays.get("--array", "")
     describe = getattr(reader_of(data.source), "describe", lambda _role, _path: "")
     found = []
     for role, key, file in inputs.used():
@@ -83,7 +86,7 @@ def inspect(name: str, data: Dataset, folder: Path) -> list[FileState]:
             use = FileUse(file, role, folder / file, copy, inputs.downloads[file], describe)
             found.append(_downloaded(use, inputs))
         elif file not in inputs.made:
-            use = FileUse(role, role, Path(file), f"datasets.{name}.{key}", Download(()), describe)
+            use = FileUse(role, role, Path(file), f"datasets.{name}.{key}", Download(()), describe, array)
             found.append(_given(use))
     return found
 
@@ -134,17 +137,25 @@ def _found(use: FileUse, state: str, remedy: str) -> FileState:
     return FileState(use.name, use.role, use.path, state, size, 0, sha256, holds, pictures, problem)
 
 
-def _holds(use: FileUse) -> str:
-    """What a file holds, in words. Raises `InputError` where it can't be used for its role."""
-    if use.role == "weights":
-        return "" if as_published(use.path, "x.pth") else only(use.path, ".pth")
+def _holds_texts(use: FileUse) -> str:
     if use.role == "captions":
         return f"captions of {len(read_captions(use.path)):,} pictures"
+    found = use.describe(use.role, use.path)
+    if use.origin.holds and found.endswith(" dialogs"):
+        content_in_words(use.path, use.name, use.origin.holds)
+    return found
+
+
+def _holds(use: FileUse) -> str:
+    """What a file holds, in words. Raises `InputError` where it can't be used for its role."""
+    if use.role == FEATURES:
+        return "{:,} images × {:,} features".format(*described(use.path, use.array)[1])
+    if use.role == IDS:
+        return ""
+    if use.role == "weights":
+        return "" if as_published(use.path, "x.pth") else only(use.path, ".pth")
     if use.role not in PICTURE_ROLES:
-        found = use.describe(use.role, use.path)
-        if use.origin.holds and found.endswith(" dialogs"):
-            content_in_words(use.path, use.name, use.origin.holds)
-        return found
+        return _holds_texts(use)
     split = SPLITS[PICTURE_ROLES.index(use.role)]
     if any(map(is_picture, names(use.path))):
         return content_in_words(use.path, use.name, use.origin.holds)
@@ -154,21 +165,26 @@ def _holds(use: FileUse) -> str:
 def belonging(name: str, data: Dataset, inputs: list[FileState]) -> tuple[list[str], list[str]]:
     """Notes, and what does not belong together, of the dialogs and pictures of a data set that are all there.
 
-    name: the data set's; inputs: as `inspect` found them. Nothing is known where a file is to come, damaged or foreign.
+    name: the data set's; inputs: as `inspect` found them. Nothing is known where a file is to come, damaged or foreign,
+    or the reader does not say which images dialogs are about.
     """
     roles = (*data.inputs.source.texts, *PICTURE_ROLES)
     looked = {role: [one for one in inputs if one.role == role] for role in roles}
-    if data.inputs.source.features or not all(looked[role] or role in data.inputs.source.optional for role in roles):
+    dialog_ids = getattr(reader_of(data.source), "dialog_ids", None)
+    if (
+        dialog_ids is None
+        or data.inputs.features
+        or not all(looked[role] or role in data.inputs.source.optional for role in roles)
+    ):
         return [], []
     there = {role: tuple(one.path for one in found) for role, found in looked.items()}
     if any(one.problem or not one.path.exists() for found in looked.values() for one in found):
         return [], []
-    ids_of = getattr(reader_of(data.source), "dialog_ids", None)
-    if ids_of is None:
-        return [], []
-    texts = {role: there[role] for role in data.inputs.source.texts if there[role]}
-    ids = {role: [image for path in paths for image in ids_of(path)] for role, paths in texts.items()}
-    content = Content.of(ids, there)
+    content = Content.of(
+        {role: there[role] for role in data.inputs.source.texts},
+        {role: there[role] for role in PICTURE_ROLES},
+        dialog_ids,
+    )
     notes = []
     for split, count in content.counts().items():
         published = f" (the paper's: {PUBLISHED[split]:,})" if name in PAPERS else ""
@@ -190,7 +206,7 @@ def disk_space(inputs: list[FileState], data: Dataset, folder: Path) -> tuple[in
 
 def _feature_bytes(found: FileState, data: Dataset) -> int:
     """Bytes of the features that are made of a file."""
-    if found.role == data.inputs.source.features:
+    if found.role in (data.inputs.source.features, FEATURES):
         return found.size
     if found.role not in PICTURE_ROLES:
         return 0

@@ -16,7 +16,7 @@ Files = Mapping[str, Sequence[Path]]
 
 
 class Reader(Protocol):
-    """The functions of a reader's file; both raise `InputError` for a file that is missing, damaged or foreign."""
+    """The functions of a reader's file; all raise `InputError` for a file that is missing, damaged or foreign."""
 
     def read(self, files: Files, *settings: Encoding) -> DialogData:
         """Read the dialogs of both splits; settings: one argument if `SOURCE` declares texts, none if it does not."""
@@ -25,7 +25,7 @@ class Reader(Protocol):
         """Describe the content of a file in words, within seconds; optional."""
 
     def dialog_ids(self, path: Path) -> list[int]:
-        """The image ids of a file's dialogs, within seconds; optional: what belongs together is then not checked."""
+        """The image ids of a file's dialogs, within seconds, to compare them with the pictures; optional."""
 
 
 def reader_of(source: str) -> Reader:

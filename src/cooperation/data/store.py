@@ -151,7 +151,7 @@ class FeatureParts:
     """The features of one split, in one file or several shards; vectors are read in blocks on demand.
 
     image_ids: [images]. A file without ids is the authors' `data_img.h5`: the id of a row is its number plus
-    `FIRST_ROW`, as for `img_pos`.
+    `FIRST_ROW`, as for `img_pos`, unless a list says it.
     """
 
     paths: tuple[Path, ...]
@@ -160,8 +160,8 @@ class FeatureParts:
     attributes: Mapping[str, Any]
 
     @classmethod
-    def of(cls, paths: Sequence[Path], split: str) -> "FeatureParts":
-        """Look into the files of a split.
+    def of(cls, paths: Sequence[Path], split: str, listed: Ids | None = None) -> "FeatureParts":
+        """Look into the files of a split; listed: ids [images] for the authors' `data_img.h5`, where they are known.
 
         Raises `InputError` where they were made in different ways, or an image is in two of them.
         """
@@ -171,7 +171,8 @@ class FeatureParts:
                 _check_split(file, split, path)
                 rows, width = _shape(file, split, path)
                 verified = _verified(file, split)
-                ids.append(_numbered(rows, split) if verified is None else _image_ids(verified, split, rows, path))
+                own = _numbered(rows, split) if listed is None else _listed(listed, rows, path)
+                ids.append(own if verified is None else _image_ids(verified, split, rows, path))
                 made = {} if verified is None else verified.attributes
                 attributes.append((path, {"extractor": "not stated"} | made | {"width": width}))
         image_ids = np.concatenate(ids)
@@ -242,6 +243,12 @@ def _shape(file: h5py.File, split: str, path: Path) -> tuple[int, int]:
 
 def _numbered(rows: int, split: str) -> Ids:
     return np.arange(rows) + FIRST_ROW[split]
+
+
+def _listed(ids: Ids, rows: int, path: Path) -> Ids:
+    if len(ids) != rows:
+        raise InputError(f"{path}: {rows:,} images, but {len(ids):,} are listed; give the visdial_params.json of these")
+    return ids
 
 
 def _image_ids(verified: Verified, split: str, rows: int, path: Path) -> Ids:

@@ -12,9 +12,10 @@ import numpy.typing as npt
 from cooperation.config.sources import SPLITS
 from cooperation.data.archives import read_json_text
 from cooperation.data.encoding import count_tokens
+from cooperation.data.given import unique_images
 from cooperation.data.reading import Files
 from cooperation.data.records import check_storable
-from cooperation.data.store import FIRST_ROW, PARTS, DialogData, Dialogs, FeatureParts
+from cooperation.data.store import PARTS, DialogData, Dialogs, FeatureParts
 from cooperation.game.messages import PAD, ROUNDS, Messages
 from cooperation.game.vocabulary import UNKNOWN, Vocabulary
 from cooperation.io.files import InputError, parse_errors
@@ -31,6 +32,7 @@ SOURCE = {
     },
     "text": False,
     "features": "images",
+    "ids": "params",
 }
 
 
@@ -41,7 +43,7 @@ def read(files: Files) -> DialogData:
     dialogs: dict[str, Dialogs] = {}
     counts: dict[str, Any] = {}
     for split in SPLITS:
-        rows = len(FeatureParts.of([images], split).image_ids)
+        rows = FeatureParts.of([images], split, unique_images(params, split)).image_ids
         dialogs[split], padded = read_data(data, split, vocabulary, rows)
         counts |= {f"{split}_{name}": count for name, count in count_data(dialogs[split], vocabulary, padded).items()}
     return vocabulary, dialogs, counts
@@ -77,10 +79,11 @@ def read_params(path: Path) -> Vocabulary:
     return Vocabulary.of(ordered)
 
 
-def read_data(path: Path, split: str, vocabulary: Vocabulary, rows: int) -> tuple[Dialogs, int]:
+def read_data(path: Path, split: str, vocabulary: Vocabulary, rows: Ids) -> tuple[Dialogs, int]:
     """Read the dialogs of a split; how many are left out, since a round of them has no question: it is padding.
 
-    rows: images of the split in `data_img.h5`. An image's id is its row there (0 ≤ `img_pos` < rows) plus `FIRST_ROW`.
+    rows: ids [images] of the split's images in `data_img.h5`, of which `img_pos` says the row: as visdial_params.json
+    lists them, or else numbers from `FIRST_ROW` on.
     Raises `InputError` where shapes or lengths do not fit, an id is no word, or two dialogs share an image.
     """
     names = {field: f"{part}_{split}" for field, part in PARTS.items()}
@@ -101,12 +104,12 @@ def read_data(path: Path, split: str, vocabulary: Vocabulary, rows: int) -> tupl
         if lengths.shape != leading or tokens.shape[:-1] != leading:
             raise InputError(f"{place}: {tokens.shape} tokens, {lengths.shape} lengths, not {leading}; {REMEDY}")
         _check_messages(place, tokens, lengths, len(vocabulary.words))
-    _check_positions(f"{path}: img_pos_{split}", positions, rows)
+    _check_positions(f"{path}: img_pos_{split}", positions, len(rows))
     parts = {field: Messages(*(array.astype(np.int32) for array in pair)) for field, pair in arrays.items()}
     asked = np.all(parts["questions"].lengths > 0, axis=1)
     if not asked.any():
         raise InputError(f"{path}: none of the {len(asked)} dialogs of {split} has {ROUNDS} rounds; give another file")
-    return Dialogs(positions + FIRST_ROW[split], **parts)[np.flatnonzero(asked)], int((~asked).sum())
+    return Dialogs(rows[positions], **parts)[np.flatnonzero(asked)], int((~asked).sum())
 
 
 def _whole_numbers(file: h5py.File, name: str, dimensions: int) -> Ids:
