@@ -214,7 +214,7 @@ def weights(path):
 
 def authors_dialogs(path):
     words = read_params(path.with_name("visdial_params.json"))
-    return [said(read_data(path, split, words, 3).captions) for split in ("train", "val")]
+    return [said(read_data(path, split, words, np.arange(3))[0].captions) for split in ("train", "val")]
 
 
 def authors_images(path):

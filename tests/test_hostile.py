@@ -100,7 +100,7 @@ def authors(folder, **changed):
 
 
 def authors_dialogs(path):
-    return read_data(path, "val", read_params(path.with_name("visdial_params.json")), 2)
+    return read_data(path, "val", read_params(path.with_name("visdial_params.json")), np.arange(2))
 
 
 def absurd_dialogs(folder):
