@@ -190,7 +190,7 @@ def test_the_workflow_makes_features_of_them(here):
     features = {"file": str(here / "f.npy"), "ids": str(here / "i.json")}
     small = {"dialogs": places, "features": features, "text": {"threshold": 1}}
     # What else the paper's data set names stays, and is not asked for.
-    mine = shipped["datasets"]["visdial_0.9"] | {"downloads": {}, "weights": "./none.pth"} | small
+    mine = shipped["datasets"]["visdial_0.9"] | {"downloads": {}, "weights": "./none.pth", "captions": None} | small
     mine["pictures"] = {"train": "./none", "val": "./none"}
     config = shipped | {"dataset": "mine", "datasets": shipped["datasets"] | {"mine": mine}}
     project = Project(here / "project", config)
