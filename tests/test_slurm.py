@@ -225,6 +225,11 @@ def test_the_documented_container_is_planned(fresh):
     assert fresh.run("snakemake", "-n").returncode == 0
 
 
+def heeding():
+    """Let a process heed SIGINT, which a shell has its background jobs ignore, and so all that they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_a_run_whose_jobs_nobody_knows_any_more_ends_by_sigint_and_goes_on(fresh):
     """A controller that forgot them: the queue is empty for the process that submitted."""
     programs = fresh.folder / "bin"
@@ -234,7 +239,9 @@ def test_a_run_whose_jobs_nobody_knows_any_more_ends_by_sigint_and_goes_on(fresh
     environment = fresh.environment()
     environment["PATH"] = f"{programs}:{environment['PATH']}"
     command = ["snakemake", "--until", "encode"]
-    process = subprocess.Popen(command, cwd=fresh.folder, env=environment, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command, cwd=fresh.folder, env=environment, stdout=subprocess.DEVNULL, preexec_fn=heeding
+    )
     until((fresh.folder / "data/small/raw/val2014.zip").exists, "the first job")
     until(lambda: ask("squeue", "--me", "--noheader") == "", "its end")
     process.send_signal(signal.SIGTERM)
@@ -251,7 +258,8 @@ def test_the_report_for_the_authors_of_the_plug_in_shows_what_it_says(slurm, tmp
     [block], _ = documented.parts("upstream/slurm_lost_jobs.md")
     often = "--slurm-init-seconds-before-status-checks 1 --seconds-between-status-checks 1"
     with (tmp_path / "said").open("wb") as said:
-        process = subprocess.Popen(["bash", "-c", f"{block.rstrip()} {often}"], cwd=tmp_path, stdout=said, stderr=said)
+        words = ["bash", "-c", f"{block.rstrip()} {often}"]
+        process = subprocess.Popen(words, cwd=tmp_path, stdout=said, stderr=said, preexec_fn=heeding)
     until((tmp_path / "one").exists, "the file")
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(8)
