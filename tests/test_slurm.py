@@ -225,9 +225,8 @@ def test_the_documented_container_is_planned(fresh):
     assert fresh.run("snakemake", "-n").returncode == 0
 
 
-def heeding():
-    """Let a process heed SIGINT, which a shell has its background jobs ignore, and so all that they start."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+# A shell has its background jobs ignore SIGINT, and so all that they start.
+HEEDING = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
 
 
 def test_a_run_whose_jobs_nobody_knows_any_more_ends_by_sigint_and_goes_on(fresh):
@@ -239,9 +238,7 @@ def test_a_run_whose_jobs_nobody_knows_any_more_ends_by_sigint_and_goes_on(fresh
     environment = fresh.environment()
     environment["PATH"] = f"{programs}:{environment['PATH']}"
     command = ["snakemake", "--until", "encode"]
-    process = subprocess.Popen(
-        command, cwd=fresh.folder, env=environment, stdout=subprocess.DEVNULL, preexec_fn=heeding
-    )
+    process = subprocess.Popen(command, cwd=fresh.folder, env=environment, stdout=subprocess.DEVNULL, **HEEDING)
     until((fresh.folder / "data/small/raw/val2014.zip").exists, "the first job")
     until(lambda: ask("squeue", "--me", "--noheader") == "", "its end")
     process.send_signal(signal.SIGTERM)
@@ -259,7 +256,7 @@ def test_the_report_for_the_authors_of_the_plug_in_shows_what_it_says(slurm, tmp
     often = "--slurm-init-seconds-before-status-checks 1 --seconds-between-status-checks 1"
     with (tmp_path / "said").open("wb") as said:
         words = ["bash", "-c", f"{block.rstrip()} {often}"]
-        process = subprocess.Popen(words, cwd=tmp_path, stdout=said, stderr=said, preexec_fn=heeding)
+        process = subprocess.Popen(words, cwd=tmp_path, stdout=said, stderr=said, **HEEDING)
     until((tmp_path / "one").exists, "the file")
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(8)
