@@ -224,13 +224,18 @@ def lists(wildcards):
     """The dialogs whose images' features others made, and the lists of their ids; nothing where there are none."""
     inputs = data_of(wildcards).inputs
     dialogs = [f"data/{wildcards.dataset}/dialogs.h5"] if inputs.given else []
-    return [*dialogs, *awaited(wildcards.dataset, lambda _: dict([inputs.ids or ("", ())]))]
+    return [
+        *dialogs,
+        *awaited(wildcards.dataset, lambda _: dict([inputs.ids or ("", ())])),
+    ]
 
 
 def by_others(wildcards):
     """How others' features are read, as flags."""
     inputs, raw = data_of(wildcards).inputs, f"data/{wildcards.dataset}/raw"
-    words = ["--dialogs", f"data/{wildcards.dataset}/dialogs.h5"] if inputs.given else []
+    words = (
+        ["--dialogs", f"data/{wildcards.dataset}/dialogs.h5"] if inputs.given else []
+    )
     found = [inputs.path(file, raw) for file in (inputs.ids or ("", ()))[1]]
     words += ["--ids", *found] if found else []
     words += [word for pair in inputs.arrays.items() for word in pair]
