@@ -22,7 +22,7 @@ from cooperation.io.files import DAMAGE, InputError, at, file_errors, parse_erro
 from cooperation.io.identity import Identity, named
 from cooperation.io.origin import write_origin
 from cooperation.io.settings import checked, mapping
-from cooperation.io.tensors import header_of, write_tensors
+from cooperation.io.tensors import bytes_of, header_of, write_tensors
 from cooperation.io.writing import written_whole
 
 # The format in which the bots of a training regime read messages while they are trained: its name in
@@ -164,7 +164,7 @@ def _empty(
 
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], description: Mapping[str, Any]) -> None:
     """Write named tensors of any shapes and their description, with a checksum of both, whole or not at all."""
-    in_memory = {name: tensor.detach().cpu().contiguous() for name, tensor in sorted(tensors.items())}
+    in_memory = {name: tensor.detach().cpu() for name, tensor in sorted(tensors.items())}
     arrays, text = {name: tensor.numpy() for name, tensor in in_memory.items()}, json.dumps(description)
     with written_whole(path) as temporary, temporary.open("wb") as file:
         write_tensors(file, arrays, {"cooperation": f"{_checksum(in_memory, text)} {text}"})
@@ -199,7 +199,7 @@ def _checksum(tensors: Mapping[str, Tensor], text: str) -> str:
     found = hashlib.sha256(text.encode())
     for name, tensor in sorted(tensors.items()):
         found.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-        found.update(tensor.contiguous().numpy().reshape(-1).view(np.uint8).data)
+        found.update(bytes_of(tensor.numpy()))
     return found.hexdigest()
 
 

@@ -1,7 +1,7 @@
 """Preflight: list the files that a data set needs, with those that are missing; exit code 2 if one can't be obtained.
 
-Nothing is downloaded, but each address of a file that is to come is asked for it, and no hash is computed: those that
-were recorded are shown.
+Nothing is downloaded, but each address of a file that is to come is asked for it. No hash is computed but that of
+weights in torch's cache: those that were recorded are shown.
 """
 
 import argparse

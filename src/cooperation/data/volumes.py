@@ -138,12 +138,6 @@ def as_published(path: Path, name: str) -> bool:
     return kind == "file" and not (suffix == ".zip" and _is_loose(path))
 
 
-def begins_with(path: Path, *texts: bytes) -> bool:
-    """Whether the text of a file begins so, in any casing, after blanks; raises as `names`."""
-    with _readable(path), path.open("rb") as file:
-        return file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith(texts)
-
-
 def _is_loose(path: Path) -> bool:
     """Whether a file begins like JSON or a picture, so that nothing is packed in it."""
     with _readable(path), path.open("rb") as file:

@@ -17,6 +17,11 @@ TYPES = {"float16": "F16", "float32": "F32", "float64": "F64", "int64": "I64", "
 """NumPy's names of types → the format's."""
 
 
+def bytes_of(array: npt.NDArray[Any]) -> memoryview:
+    """The bytes of an array in C's order, without a copy where they lie so."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+
+
 def write_tensors(file: IO[bytes], arrays: Mapping[str, npt.NDArray[Any]], metadata: Mapping[str, str]) -> None:
     """Write named arrays of the types in `TYPES`, and texts, in the format's layout, without a copy of any array."""
     header: dict[str, Any] = {"__metadata__": dict(metadata)}
@@ -29,7 +34,7 @@ def write_tensors(file: IO[bytes], arrays: Mapping[str, npt.NDArray[Any]], metad
     text += b" " * (-len(text) % LENGTH)
     file.write(len(text).to_bytes(LENGTH, "little") + text)
     for array in arrays.values():
-        file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+        file.write(bytes_of(array))
 
 
 def read_header(path: Path) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from cooperation.io.writing import write_text
 from cooperation.reports.bootstrap import RESAMPLES
 from cooperation.reports.diagnostics import NOISE
 from cooperation.reports.drawing import save
+from cooperation.reports.headline import NAMES, listed
 from cooperation.reports.paper import interval_of, reading_heading
 from cooperation.reports.scores import HITS
 from cooperation.reports.side_by_side import (
@@ -36,7 +37,6 @@ from cooperation.reports.trainings import Estimate
 
 CARD = ("index.html", "card.csv")
 """What is written."""
-CHANNELS = {"caption": "the caption", "image": "the picture", "question": "the questions", "answer": "the answers"}
 DASH = Cell("–")
 
 
@@ -107,13 +107,13 @@ def _said(found: Mapping[tuple[str, str, int], Estimate]) -> list[str]:
     gaps = {channel: found[kind, channel, ROUNDS] for channel in NOISE if (kind, channel, ROUNDS) in found}
     if gaps:
         place = {"swap": "another dialog’s", "noise": "noise or random words"}[kind]
-        lines = sorted(((one, CHANNELS[channel]) for channel, one in gaps.items()), key=lambda line: -line[0].value)
+        lines = sorted(((one, NAMES[channel]) for channel, one in gaps.items()), key=lambda line: -line[0].value)
         costs = [
             f"{name} {one.value:.1f} points {interval_of(one.low, one.high)}" for one, name in lines if one.above(0)
         ]
         none = [name for one, name in lines if not one.above(0)]
-        lost = f"What is lost where {place} stands in the place of each: " + _listed(costs) + "." if costs else ""
-        unseen = f"No loss is seen for {_listed(none)}." if none else ""
+        lost = f"What is lost where {place} stands in the place of each: " + listed(costs) + "." if costs else ""
+        unseen = f"No loss is seen for {listed(none)}." if none else ""
         sentences.append(" ".join(filter(None, (lost, unseen))))
     talk, alone, people = (found.get(("mpr", *key)) for key in (("bots", ROUNDS), ("bots", 0), ("people", ROUNDS)))
     if talk and alone:
@@ -127,10 +127,6 @@ def _said(found: Mapping[tuple[str, str, int], Estimate]) -> list[str]:
             "questioner knows the picture from elsewhere."
         )
     return sentences
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def lost(card: Card) -> Table:

@@ -1,6 +1,6 @@
 """What the page says first: what the bots rely on, and whether that is the paper's finding."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
@@ -9,6 +9,7 @@ from cooperation.reports.trainings import Estimate
 from cooperation.reports.verdicts import FAILS, HOLDS
 
 NAMES = {"image": "the picture", "caption": "the caption", "question": "the questions", "answer": "the answers"}
+"""Channel → how sentences call it."""
 FINDING = "caption-falls-most"
 """The claim that is the paper's finding: the caption matters most."""
 MUCH = 0.5
@@ -49,10 +50,10 @@ def _relied_on(gaps: Mapping[str, Estimate]) -> str:
         return "no channel matters here: perturbing it costs nothing."
     most = [channel for channel in ordered if gaps[channel].value >= MUCH * largest]
     rest = [channel for channel in ordered if channel not in most]
-    less = f", {_listed([NAMES[channel] for channel in rest])} less ({_points(gaps, rest)})" if rest else ""
+    less = f", {listed([NAMES[channel] for channel in rest])} less ({_points(gaps, rest)})" if rest else ""
     verb = "matters" if most in (["image"], ["caption"]) else "matter"
     points = "points of MPR" if not rest else "points"
-    return f"{_listed([NAMES[channel] for channel in most])} {verb} most here ({_points(gaps, most)} {points}){less}."
+    return f"{listed([NAMES[channel] for channel in most])} {verb} most here ({_points(gaps, most)} {points}){less}."
 
 
 def _judged(verdict: str) -> str:
@@ -62,8 +63,9 @@ def _judged(verdict: str) -> str:
 
 
 def _points(gaps: Mapping[str, Estimate], channels: list[str]) -> str:
-    return _listed([number(gaps[channel].value) for channel in channels])
+    return listed([number(gaps[channel].value) for channel in channels])
 
 
-def _listed(words: list[str]) -> str:
+def listed(words: Sequence[str]) -> str:
+    """Words as a sentence lists them: a, b and c."""
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

@@ -27,8 +27,12 @@ Gaps = dict[str, dict[str, "Estimate"]]
 
 def names(experiment: Experiment) -> Iterable[str]:
     """`channels`, where a model that stands for the paper's first one is played without perturbation."""
-    models = [model for model in experiment.stands_for.get("dialog", ()) if model in experiment.conditions]
-    return ["channels"] if models and plays_unperturbed(experiment) else []
+    return ["channels"] if models(experiment) and plays_unperturbed(experiment) else []
+
+
+def models(experiment: Experiment) -> list[str]:
+    """The models that stand for the paper's first one, as far as they play."""
+    return [model for model in experiment.stands_for.get("dialog", ()) if model in experiment.conditions]
 
 
 def draw(material: "Material", _name: str) -> "Figure":
@@ -84,13 +88,13 @@ def gaps(material: "Material") -> dict[str, Gaps]:
         for channel, condition in NOISE.items()
         if condition.text in printed and Condition().text in printed
     }
-    models = [one for one in material.experiment.stands_for.get("dialog", ()) if one in material.experiment.conditions]
     found: dict[str, Gaps] = {}
-    for model in models:
+    playing = models(material.experiment)
+    for model in playing:
         for reading in material.experiment.readings:
             ours = {kind: gaps_of(material.diagnostics, model, reading, kind) for kind in ("noise", "swap")}
             if any(ours.values()):
-                found[f"{model}, {reading}" if len(models) > 1 else reading] = {"paper": paper, **ours}
+                found[f"{model}, {reading}" if len(playing) > 1 else reading] = {"paper": paper, **ours}
     return found
 
 
