@@ -91,7 +91,7 @@ def costs(ran: Ran, rates: Mapping[str, float], gemm: float, asked: Experiment, 
         rule("normalise", 1, seconds["normalise"], "normalise", disk["features.h5"]),
         rule("train, dialog", 1, trained["dialog"], "train dialog", bots, batch.format(epochs["dialog"])),
         rule("train, round", 1, trained["round"], "train round", bots, batch.format(epochs["round"])),
-        rule("play, all conditions", len(played), playing, "play", results, ranked),
+        rule("play", len(played), playing, "play", results, ranked),
         rule("report", 1, seconds["report"], "report", how="measured whole, made-up results of all conditions"),
     ]
     table = pd.DataFrame(rows, columns=COLUMNS)

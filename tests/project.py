@@ -57,7 +57,7 @@ class Project:
 
     def jobs(self, *words):
         """What a dry run would do: rule → number of jobs."""
-        done = self.snakemake("-n", *words)
+        done = self.snakemake("-n", "--verbose", *words)
         assert done.returncode == 0, done.stdout
         if "Nothing to be done" in done.stdout:
             return {}

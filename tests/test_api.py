@@ -570,7 +570,7 @@ def test_the_workflow_plays_a_loaded_model_in_one_job(tmp_path):
     (tmp_path / "my_bots.py").write_text(FILE)
     jobs = project.jobs("results/small/mine-seed1/written/late.h5")
     assert jobs == {"miniature": 1, "encode": 1, "extract": 1, "normalise": 1, "play_mine": 1}
-    shown = project.snakemake("-n", "results/small/mine-seed1/written/late.h5").stdout
+    shown = project.snakemake("-n", "--verbose", "results/small/mine-seed1/written/late.h5").stdout
     [command] = [line for line in shown.splitlines() if "cooperation play" in line]
     assert """--load my_bots.py:make --options '{"size": 3}'""" in command
     assert "--pictures data/small/raw/val2014.zip" in command

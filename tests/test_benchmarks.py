@@ -195,13 +195,13 @@ def test_every_rule_has_its_cost():
     assert hours["extract"] == pytest.approx(540)
     assert hours["report"] == pytest.approx(36)
     # A whole game, half a one, one that people talk, in which nothing is spoken; eleven, five and eleven ranks.
-    assert hours["play, all conditions"] == pytest.approx(180 * (1 + 0.5 + 0 + 0.27) + 3 * 36)
+    assert hours["play"] == pytest.approx(180 * (1 + 0.5 + 0 + 0.27) + 3 * 36)
     assert table.loc["in all", "hours_2_cores"] == pytest.approx(table["hours_2_cores"][:-1].sum())
     assert table.loc["in all", "jobs"] == 4 + 5 + 3
     assert (table["hours_8_cores"] <= table["hours_2_cores"]).all()
     committed = pd.read_csv(ROOT / "docs/scale.csv", comment="#")
     assert [*committed] == [*table.reset_index()]
-    rules = ["encode", "extract", "normalise", "train, dialog", "train, round", "play, all conditions"]
+    rules = ["encode", "extract", "normalise", "train, dialog", "train, round", "play"]
     assert [*table.index] == [*rules, "report", "in all"]
     assert [*committed["rule"][:6]] == rules
 

@@ -146,8 +146,8 @@ def test_a_job_that_asks_for_a_gpu_uses_one_or_fails(tmp_path, asked):
     wanted = [f"{key}={value}" for key, value in asked.items()]
     target = "results/small/dialog-seed1/written/none.h5"
     given = [f"{rule}:{each}" for rule in ("extract", "train", "play") for each in wanted]
-    done = project.snakemake("-n", target, "--set-resources", *given)
+    done = project.snakemake("-n", "--verbose", target, "--set-resources", *given)
     chosen = [line for line in done.stdout.splitlines() if "COOPERATION_DEVICE=${COOPERATION_DEVICE:-cuda}" in line]
     assert sum("cooperation extract" in line for line in chosen) == 1
     assert len(chosen) == 3, done.stdout
-    assert "COOPERATION_DEVICE" not in project.snakemake("-n", target).stdout
+    assert "COOPERATION_DEVICE" not in project.snakemake("-n", "--verbose", target).stdout

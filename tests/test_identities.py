@@ -355,6 +355,7 @@ UNTRIED = {
     ("download", "--note"): "it is written",
     ("normalise", "--dialogs"): "ids say which images are theirs; one that is missing is refused (test_given.py)",
     ("normalise", "--ids"): "they say themselves whose features are whose; their number is compared",
+    ("extract", "--dialogs"): "it says of which pictures; one that is missing is refused (test_vgg.py)",
     ("extract", "--weights"): "features say which weights they are of, and are compared from there on",
     ("controls", "--expected"): "what is expected is what stands there",
     ("controls", "--interventions"): "labels mean what stands there",

@@ -53,7 +53,7 @@ def test_cores_forgotten(project):
     """The profile says how many."""
     done = project.run(sys.executable, "-m", "snakemake", "-n")
     assert done.returncode == 0, done.stdout
-    assert "Job stats" in done.stdout
+    assert "The plan:" in done.stdout
 
 
 def test_half_a_download(tmp_path, monkeypatch, capsys):

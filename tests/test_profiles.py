@@ -30,7 +30,7 @@ def project(tmp_path_factory):
 
 def planned(project, profile, *targets):
     """What a dry run would ask for: rule → resources of one of its jobs."""
-    done = project.snakemake("-n", "--profile", profile, *targets)
+    done = project.snakemake("-n", "--verbose", "--profile", profile, *targets)
     assert done.returncode == 0, done.stdout
     # Those of a group are indented.
     found = re.findall(r"^ *(?:local)?rule (\w+):.*?^ +resources: (.*?)$", done.stdout, re.MULTILINE | re.DOTALL)

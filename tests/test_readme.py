@@ -201,7 +201,11 @@ def test_every_module_and_folder_has_its_place():
 
 def test_every_output_is_named():
     planned = subprocess.run(
-        [sys.executable, "-m", "snakemake", "-n", "--forceall"], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-m", "snakemake", "-n", "--verbose", "--forceall"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
     [wanted] = re.findall(r"rule all:\n    input: (.*)", planned)
     outputs = {Path(path.strip()).name for path in wanted.split(",")}

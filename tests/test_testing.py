@@ -564,7 +564,7 @@ def test_words_are_known_in_any_casing_and_punctuation():
 
 def played_by(project, *words):
     """The commands that play, of a dry run."""
-    shown = project.snakemake("-n", *words).stdout
+    shown = project.snakemake("-n", "--verbose", *words).stdout
     return shown, [line for line in shown.splitlines() if "cooperation play" in line]
 
 

@@ -17,8 +17,10 @@ from cooperation.config.datasets import read_one
 from cooperation.config.preparation import Extraction, check_preprocessing
 from cooperation.data import vgg
 from cooperation.data.archives import find_pictures
-from cooperation.data.store import FeatureParts, read_features
+from cooperation.data.store import Dialogs, FeatureParts, read_features, write_dialogs
 from cooperation.data.vgg import extract, trained, untrained
+from cooperation.game.messages import Messages
+from cooperation.game.vocabulary import Vocabulary
 from cooperation.io.files import InputError
 
 PHOTOS = Path("../shared/data/photos")
@@ -293,6 +295,20 @@ def test_more_shards_than_pictures(pictures, tmp_path, monkeypatch, capsys):
     with pytest.raises(SystemExit):
         run(monkeypatch, "extract", "--train", pictures, "--out", tmp_path / "f", "--shard", "9/9")
     assert "has fewer pictures than 9 shards" in capsys.readouterr().err
+
+
+@without_vgg
+def test_the_pictures_of_some_dialogs_alone(pictures, tmp_path, monkeypatch, capsys):
+    turns = Messages(np.ones((2, 10, 1), np.int32), np.ones((2, 10), np.int32))
+    for name, images in (("dialogs.h5", [5, 2]), ("others.h5", [5, 7])):
+        dialogs = Dialogs(np.array(images), Messages.of([[1]] * 2), turns, turns)
+        write_dialogs(tmp_path / name, Vocabulary.of(["UNK", "yes"]), {"train": dialogs}, {})
+    words = ["--train", pictures, "--out", tmp_path / "f.h5", "--dialogs"]
+    run(monkeypatch, "extract", *words, tmp_path / "dialogs.h5")
+    assert sorted(FeatureParts.of([tmp_path / "f.h5"], "train").image_ids.tolist()) == [2, 5]
+    with pytest.raises(SystemExit):
+        run(monkeypatch, "extract", *words, tmp_path / "others.h5")
+    assert "others.h5: no train picture has the id 7; give the pictures of these dialogs" in capsys.readouterr().err
 
 
 @without_vgg

@@ -3,10 +3,12 @@
 import os
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from project import Project
 from reduced import RATE
@@ -257,13 +259,43 @@ def test_a_result_of_other_bots_under_its_name_is_refused_by_the_report(project)
 
 
 def test_recorded_commands_are_read_at_a_glance(project):
-    """The longest of the shipped settings' commands, as `snakemake -p` prints them and a person would type them."""
+    """The longest of the shipped settings' commands, as `snakemake -n --verbose` prints them."""
     root = Path(__file__).parents[1]
     place = "-s", str(root / "Snakefile"), "-d", str(root)
-    planned = project.run(sys.executable, "-m", "snakemake", "-n", "-p", "--forceall", *place).stdout
+    planned = project.run(sys.executable, "-m", "snakemake", "-n", "--verbose", "--forceall", *place).stdout
     commands = re.findall(r"^ *(?:Shell command: )?(\(?cooperation .*)$", planned, re.MULTILINE)
     assert len(commands) > 8
     assert max(map(len, commands)) <= 400
+
+
+def test_a_dry_run_prints_a_plan(project):
+    """A line a rule: what is to do, what is there, and why."""
+    report = project.folder / "reports/small/table_1.csv"
+    right, times = report.read_bytes(), report.stat()
+    report.unlink()
+    try:
+        done = project.snakemake("-n")
+    finally:
+        report.write_bytes(right)
+        os.utime(report, ns=(times.st_atime_ns, times.st_mtime_ns))
+    plan = done.stdout.split("The plan:")[1]
+    assert re.search(r"^report +1 +0 +output files have to be generated$", plan, re.MULTILINE)
+    assert re.search(r"^train, dialog +0 +1 *$", plan, re.MULTILINE)
+    assert re.search(r"^in all +1 ", plan, re.MULTILINE)
+    assert "hours" not in plan
+    assert "Shell command" not in done.stdout
+
+
+def test_the_plan_of_the_full_size_says_what_it_costs():
+    root = Path(__file__).parents[1]
+    words = ("-n", "--forceall", "--config", "dataset=visdial_1.0", "seeds=[4,5]")
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", *words], cwd=root, check=True, capture_output=True, text=True
+    )
+    measured = pd.read_csv(root / "docs/scale.csv", comment="#", index_col="rule")
+    hours = 2 * measured.loc["train, dialog", "hours_2_cores"]
+    assert re.search(rf"^train, dialog +2 +0 +{hours:.1f} ", done.stdout, re.MULTILINE)
+    assert len(done.stdout) < 5000
 
 
 def test_edited_claims_are_checked_anew(project):
@@ -313,7 +345,7 @@ def test_a_model_without_conditions_is_in_no_table(project, left_out, gone, file
     project.configure({**CONFIG, "conditions": conditions})
     try:
         jobs = project.jobs("--forceall")
-        said = project.snakemake("-n", "--forceall").stdout
+        said = project.snakemake("-n", "--verbose", "--forceall").stdout
     finally:
         project.configure(CONFIG)
     assert {name for name in ("table_1", "table_2", "figure_1a", "figure_1b") if name in said} == files
@@ -324,7 +356,7 @@ def test_a_model_without_conditions_is_in_no_table(project, left_out, gone, file
 def test_a_table_of_which_no_condition_is_played_is_not_asked_for(project):
     project.configure({**CONFIG, "conditions": {**CONFIG["conditions"], "round": {"none": {}}}})
     try:
-        said = project.snakemake("-n", "--forceall").stdout
+        said = project.snakemake("-n", "--verbose", "--forceall").stdout
     finally:
         project.configure(CONFIG)
     assert "table_1" in said
@@ -332,7 +364,7 @@ def test_a_table_of_which_no_condition_is_played_is_not_asked_for(project):
 
 
 def test_every_report_is_a_target(project):
-    planned = project.snakemake("-n", "--forceall").stdout
+    planned = project.snakemake("-n", "--verbose", "--forceall").stdout
     [targets] = re.findall(r"rule all:\n    input: (.*)", planned)
     made = re.findall(r"rule report:\n(?:    .*\n)*?    output: (.*)", planned)
     assert len(made) == 1

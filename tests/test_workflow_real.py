@@ -228,6 +228,19 @@ def test_each_looked_first_and_listed_them(visdial, served):
     assert f"{served.weights.name}: found, to be linked to, {served.weights}" in listed
 
 
+def test_a_rehearsal_shares_the_raw_files_and_lies_beside(visdial, served):
+    """Nothing is downloaded again, and nothing of the real data set is made again."""
+    name, asked = "visdial_0.9_rehearsal", {host: len(one.requests) for host, one in served.hosts.items()}
+    done = visdial.snakemake(*targets(name), "--config", "rehearsal=true")
+    assert done.returncode == 0, done.stdout[-5000:]
+    assert {host: len(one.requests) for host, one in served.hosts.items()} == asked
+    assert not data(visdial, "raw", name).exists()
+    # Fewer dialogs than a rehearsal takes: all of them.
+    assert result(visdial, "none", name).image_ids.tolist() == result(visdial, "none").image_ids.tolist()
+    assert "This is a rehearsal" in statistics(visdial, name)
+    assert visdial.jobs(*targets("visdial_0.9")) == {}
+
+
 def test_shards_are_joined_by_image_id(visdial):
     ids = {}
     for split, count in (("train", TRAIN), ("val", VAL)):

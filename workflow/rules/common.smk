@@ -23,6 +23,7 @@ from cooperation.io.provenance import sources
 from cooperation.io.settings import flags, typed
 from cooperation.io.stopping import Stopped
 from dvc_links import unlink_memory
+from plan import Plan
 from slurm_reasons import Reasons
 
 min_version("9.27")
@@ -77,6 +78,7 @@ except InputError as error:
 
 DATASET = experiment.dataset
 WORLDS = experiment.worlds if experiment.controlled else ()
+logger.addFilter(Plan(workflow, experiment.data.sizes))
 
 
 def data_of(wildcards):
@@ -113,6 +115,7 @@ def either(names):
 def only(which):
     """A pattern for the data sets, of those that are used here, for which `which` holds."""
     used = dict.fromkeys([DATASET, experiment.bots_of(DATASET), *WORLDS])
+    used |= {experiment.datasets[name].raw_of or name: None for name in used}
     return either(name for name in used if which(experiment.datasets[name]))
 
 
@@ -146,7 +149,7 @@ def awaited(dataset, which):
     """The files of a data set that a job waits for: those themselves, or the notes that downloads were checked."""
     inputs = experiment.datasets[dataset].inputs
     return [
-        inputs.awaited(file, f"data/{dataset}/raw")
+        inputs.awaited(file, experiment.raw(dataset))
         for files in which(inputs).values()
         for file in files
     ]
@@ -155,7 +158,7 @@ def awaited(dataset, which):
 def given(dataset, which):
     """The same files as a command reads them, as flags."""
     inputs = experiment.datasets[dataset].inputs
-    return shlex.join(inputs.flags(which(inputs), f"data/{dataset}/raw"))
+    return shlex.join(inputs.flags(which(inputs), experiment.raw(dataset)))
 
 
 def waits(which):
@@ -220,6 +223,14 @@ def extracted(wildcards):
     )
 
 
+def few(wildcards):
+    """The dialogs whose pictures alone are wanted; nothing where all are."""
+    chosen = (
+        "text" in data_of(wildcards).steps and data_of(wildcards).steps["text"].first
+    )
+    return f"data/{wildcards.dataset}/dialogs.h5" if chosen else []
+
+
 def lists(wildcards):
     """The dialogs whose images' features others made, and the lists of their ids; nothing where there are none."""
     inputs = data_of(wildcards).inputs
@@ -232,7 +243,7 @@ def lists(wildcards):
 
 def by_others(wildcards):
     """How others' features are read, as flags."""
-    inputs, raw = data_of(wildcards).inputs, f"data/{wildcards.dataset}/raw"
+    inputs, raw = data_of(wildcards).inputs, experiment.raw(wildcards.dataset)
     words = (
         ["--dialogs", f"data/{wildcards.dataset}/dialogs.h5"] if inputs.given else []
     )

@@ -90,6 +90,7 @@ rule extract:
     input:
         pictures=waits(lambda inputs: inputs.of_extraction),
         weights=waits(weights),
+        dialogs=few,
         code=sources("extract"),
     output:
         "data/{dataset}/fc7_{shard}of{shards}.h5",
@@ -103,10 +104,12 @@ rule extract:
     params:
         pictures=reads(lambda inputs: inputs.of_extraction),
         weights=reads(weights),
+        dialogs=lambda wildcards, input: "--dialogs " * bool(input.dialogs),
         settings=step("extraction"),
         device=device,
     shell:
         "{params.device}cooperation extract {params.pictures} {params.weights}"
+        " {params.dialogs}{input.dialogs}"
         " --shard {wildcards.shard}/{wildcards.shards}"
         " {params.settings}"
         " --out {output}"

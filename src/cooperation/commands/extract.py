@@ -12,7 +12,7 @@ from cooperation.config.preparation import HASH, Extraction, check_preprocessing
 from cooperation.config.sources import SPLITS
 from cooperation.data.archives import Picture, find_pictures, made_up
 from cooperation.data.pictures import DamagedError, decode
-from cooperation.data.store import DAMAGED, write_feature_blocks
+from cooperation.data.store import DAMAGED, read_dialogs, write_feature_blocks
 from cooperation.data.vgg import extract, trained, untrained
 from cooperation.io.devices import device, say_device
 from cooperation.io.files import InputError
@@ -35,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--shard", type=_shard, default=(1, 1), metavar="I/N", help="the I-th of N parts of each split (default: 1/1)"
     )
+    parser.add_argument("--dialogs", type=Path, help="a file of dialogs, of whose pictures alone features are wanted")
     add_flags(parser, Extraction)
 
 
@@ -46,7 +47,10 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError("no pictures; give --train, --val or both")
     device()
     made_with = made_up([path for paths in archives.values() for path in paths])
-    pictures = {split: _share(paths, *arguments.shard) for split, paths in archives.items()}
+    pictures = {split: find_pictures(paths) for split, paths in archives.items()}
+    if arguments.dialogs:
+        pictures = {split: _of_dialogs(found, arguments.dialogs, split) for split, found in pictures.items()}
+    pictures = {split: _share(found, *arguments.shard) for split, found in pictures.items()}
     damaged: dict[str, list[int]] = {}
     if settings.damaged == "skip":
         damaged = {split: _damaged(found) for split, found in pictures.items()}
@@ -78,11 +82,21 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"{split}: {len(found):,} pictures{left_out}, VGG-16 {weights}")
 
 
-def _share(paths: list[Path], part: int, parts: int) -> dict[int, Picture]:
+def _of_dialogs(pictures: dict[int, Picture], dialogs: Path, split: str) -> dict[int, Picture]:
+    """Image id → picture, of those that a dialog of the split is about; raises `InputError` where one is missing."""
+    image_ids = read_dialogs(dialogs, split).image_ids.tolist()
+    for image in image_ids:
+        if image not in pictures:
+            raise InputError(f"{dialogs}: no {split} picture has the id {image}; give the pictures of these dialogs")
+    return {image: pictures[image] for image in image_ids}
+
+
+def _share(pictures: dict[int, Picture], part: int, parts: int) -> dict[int, Picture]:
     """Image id → picture, of every `parts`-th picture from the `part`-th on."""
-    share = dict(list(find_pictures(paths).items())[part - 1 :: parts])
+    share = dict(list(pictures.items())[part - 1 :: parts])
     if not share:
-        raise InputError(f"{paths[0]}: has fewer pictures than {parts} shards; take fewer shards")
+        archive = next(iter(pictures.values())).archive
+        raise InputError(f"{archive}: has fewer pictures than {parts} shards; take fewer shards")
     return share
 
 

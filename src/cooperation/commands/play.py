@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,7 +23,7 @@ from cooperation.config.conditions import (
     read_condition,
 )
 from cooperation.evaluation.playing import Games, as_result
-from cooperation.evaluation.results import Result, write_result
+from cooperation.evaluation.results import IDLE, Result, write_result
 from cooperation.game.match import Game
 from cooperation.game.readings import READINGS
 from cooperation.io.files import InputError, at
@@ -76,7 +77,9 @@ def run(arguments: argparse.Namespace) -> None:
         # The others' results state the hash of the baseline's.
         first = sorted(same.items(), key=lambda one: one[0] != BASELINE)
         for name, game in chain(first, replace(plan, conditions=rest).play(games)):
-            plan.write(name, game)
+            result = plan.write(name, game)
+            if plan.conditions[name].must_perturb and not result.perturbed_messages.any():
+                print(f"warning: {plan.reading}/{name} {IDLE}; it is left out of the report", file=sys.stderr)
             if players.same_in_all_readings(plan.conditions[name]):
                 played[plan.conditions[name]] = game
 

@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from PIL import Image
@@ -26,7 +27,7 @@ from cooperation.data.archives import find_pictures
 from cooperation.data.identities import identity_of_dialogs, identity_of_pictures
 from cooperation.data.pictures import decode
 from cooperation.data.store import read_vocabulary
-from cooperation.evaluation.results import Result, read_result
+from cooperation.evaluation.results import IDLE, Result, read_result
 from cooperation.io.hdf5 import read_attributes
 from cooperation.io.identity import Identity
 from cooperation.io.writing import keep, write_text
@@ -42,7 +43,7 @@ from cooperation.reports.metrics import metrics, to_csv
 from cooperation.reports.models import compare_models, models_table
 from cooperation.reports.needed import check_asked, check_belonging, check_there, others, path_of
 from cooperation.reports.page import Contents, games_shown, render
-from cooperation.reports.paper import read_figures, read_published
+from cooperation.reports.paper import REHEARSAL, read_figures, read_published
 from cooperation.reports.played import plays_unperturbed
 from cooperation.reports.products import (
     MANIFEST,
@@ -100,8 +101,12 @@ def run(arguments: argparse.Namespace) -> None:
     identities = [*(score.identity for score in scores), *of_manual.values()]
     check_belonging(scores, of_manual, experiment.readings[0])
     _check_dialogs(arguments.dialogs, experiment, identities)
-    resampled = resample(scores, arguments.resamples, experiment.bootstrap_seed)
-    material = _material(experiment, resampled, manual, arguments)
+    idle = {(score.model, score.reading, score.condition) for score in scores if score.idle}
+    for names in sorted(idle):
+        print(f"warning: {', '.join(names)}: {IDLE}; it is left out", file=sys.stderr)
+    active = [score for score in scores if (score.model, score.reading, score.condition) not in idle]
+    resampled = resample(active, arguments.resamples, experiment.bootstrap_seed)
+    material = replace(_material(experiment, resampled, manual, arguments), idle=sorted(idle))
     _write(material, _tables(material, resampled, manual, arguments.dialogs), arguments.out)
     about = {
         "dataset": experiment.dataset,
@@ -147,6 +152,7 @@ def _material(experiment: Experiment, resampled: Resampled, manual: Manual, argu
         summary=summarise(resampled),
         diagnostics=diagnose(resampled, read_talks(resampled.scores)),
         size=resampled.size,
+        rehearsal=resampled.rehearsal,
     )
 
 
@@ -174,7 +180,8 @@ def _tables(material: Material, resampled: Resampled, manual: Manual, dialogs: P
     interventions, counts = read_interventions(INTERVENTIONS), read_attributes(dialogs)
     published, claims = material.published, read_claims(Path(CLAIMS), interventions)
     evidence = all_evidence(resampled, interventions, published, counts, list(manual.values()))
-    verdicts = check(claims, evidence, stands_for, resampled.readings, dataset)
+    judged = REHEARSAL if resampled.rehearsal else dataset
+    verdicts = check(claims, evidence, stands_for, resampled.readings, judged)
     statistics = describe(counts, len(material.vocabulary.words), claims)
     made = [
         *(paper_table(published, material.summary, number, stands_for) for number in paper_tables(experiment)),

@@ -61,7 +61,7 @@ def check_dialogs(place: Path, experiment: Experiment, dataset: str) -> None:
         data, attributes = experiment.datasets[dataset], read_attributes(place)
         remedy = f"encode the dialogs of {dataset} again"
         check_said(place, attributes, said_by_dialogs(data), remedy)
-        _check_files(place, json.loads(attributes["files"]), data.inputs, Path("data", dataset, "raw"), remedy)
+        _check_files(place, json.loads(attributes["files"]), data.inputs, Path(experiment.raw(dataset)), remedy)
 
 
 def check_features(place: Path, experiment: Experiment, dataset: str) -> None:
@@ -77,7 +77,7 @@ def check_features(place: Path, experiment: Experiment, dataset: str) -> None:
             hashes, count = json.loads(attributes["files"]), len(data.inputs.features)
             lists = {data.inputs.ids[0]: hashes[count:]} if data.inputs.ids and hashes[count:] else {}
             found = {FEATURES if data.inputs.given else data.inputs.source.features: hashes[:count], **lists}
-            _check_files(place, found, data.inputs, Path("data", dataset, "raw"), remedy)
+            _check_files(place, found, data.inputs, Path(experiment.raw(dataset)), remedy)
 
 
 def _digest(path: Path) -> str:

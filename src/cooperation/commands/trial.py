@@ -12,8 +12,8 @@ from cooperation.bots.recalling import Tally
 from cooperation.commands.loaded import TextPlayers
 from cooperation.commands.play import Plan
 from cooperation.config.conditions import BASELINE, Condition
-from cooperation.evaluation.playing import Games, NothingPerturbedError
-from cooperation.evaluation.results import read_ranks
+from cooperation.evaluation.playing import Games
+from cooperation.evaluation.results import IDLE, read_ranks
 from cooperation.evaluation.tested import Count, Played
 from cooperation.game.match import Game
 from cooperation.game.messages import ROUNDS
@@ -86,13 +86,12 @@ class Trial:
             if name == BASELINE:
                 self._count(game)
         file, note = f"{self.results}/{plan.reading}/{name}.h5", ""
-        try:
-            result = plan.write(name, game)
-            if condition.kind and not result.perturbed_messages.any():
-                note = "perturbed nothing: other dialogs have the same"
-        except NothingPerturbedError as error:
-            (self.folder / file).unlink(missing_ok=True)
-            file, note = "", str(error)
+        result = plan.write(name, game)
+        if condition.kind and not result.perturbed_messages.any():
+            note = "perturbed nothing: other dialogs have the same"
+        if condition.must_perturb and not result.perturbed_messages.any():
+            (self.folder / file).unlink()
+            file, note = "", IDLE
         counts = {
             function: Count(made, self.tally.known[function], self.tally.seconds.get(function, 0.0))
             for function, made in self.tally.made.items()

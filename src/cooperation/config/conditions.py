@@ -59,6 +59,11 @@ class Condition:
             raise InputError(f"facts: {self.facts}, but other dialogs' messages were said under the reading's")
 
     @property
+    def must_perturb(self) -> bool:
+        """Whether a game in which it changed nothing would look like robustness."""
+        return self.kind is not None and not self.kind.may_change_nothing
+
+    @property
     def takes_messages(self) -> bool:
         """Whether other dialogs' questions or answers are delivered: those must have been said before."""
         return self.kind is not None and self.kind.uses_other_dialogs and self.channel in ("question", "answer")

@@ -44,7 +44,7 @@ class Dataset:
     a job that extracts, trains or plays; jobs: what a job plays, one of `JOBS`; steps: settings of the steps that make
     the data set (`raw` makes or downloads raw files, `text` encodes, `extraction`, `features` normalises); training:
     regime → how models of it are trained; manual: name of a figure (2 to 5, or another) → model that plays it, and file
-    of its manual intervention.
+    of its manual intervention; raw_of: the data set in whose folder its raw files are, "" for its own.
     """
 
     source: str
@@ -58,6 +58,7 @@ class Dataset:
     training: Mapping[str, Training]
     playing: Playing
     manual: Mapping[str, tuple[str, str]]
+    raw_of: str = ""
 
 
 def read_one(given: Any, place: str) -> Dataset:

@@ -8,6 +8,7 @@ from typing import Any
 from cooperation.config.conditions import Condition, check_apart, check_name, played_under, read_conditions
 from cooperation.config.datasets import Dataset, read_one
 from cooperation.config.inputs import check_present
+from cooperation.config.rehearsal import SUFFIX, add_rehearsals
 from cooperation.config.training import LoadedModel, Model, Training, read_model
 from cooperation.game.readings import READINGS
 from cooperation.io.files import InputError, at
@@ -102,6 +103,10 @@ class Experiment:
         """The data set whose trainings give a data set's bots: another's, or its own."""
         return self.datasets[dataset].bots or dataset
 
+    def raw(self, dataset: str) -> str:
+        """The folder of a data set's raw files, from the project's folder."""
+        return f"data/{self.datasets[dataset].raw_of or dataset}/raw"
+
     @property
     def loaded(self) -> Mapping[str, LoadedModel]:
         """The models that are not trained here, by name."""
@@ -143,7 +148,7 @@ class Experiment:
 
 
 KEYS = ("dataset", "seeds", "readings", "models", "conditions", "datasets")
-OPTIONAL = ("game_seed", "bootstrap_seed", "paper", "controls")
+OPTIONAL = ("rehearsal", "game_seed", "bootstrap_seed", "paper", "controls")
 # What the paper says: its values, its statements, the lines of its figures, and the interventions that they are about.
 PUBLISHED, CLAIMS, FIGURES, INTERVENTIONS = PAPER = (
     "paper/published.csv",
@@ -169,7 +174,9 @@ def read(config: Mapping[str, Any]) -> Experiment:
     for name in found:
         check_name(name, "datasets", "data set")
     check_apart(found, "datasets")
-    known(config["dataset"], found, "dataset")
+    chosen = _chosen(config)
+    found = add_rehearsals(found, chosen)
+    known(chosen, found, "dataset")
     _check_bots(found)
     readings = names_in(config["readings"], str, "readings", "[written]")
     for reading in readings:
@@ -177,7 +184,7 @@ def read(config: Mapping[str, Any]) -> Experiment:
     models = _models(config["models"])
     conditions = _conditions(config["conditions"], models, readings, "conditions")
     experiment = Experiment(
-        config["dataset"],
+        chosen,
         found,
         _seeds(config["seeds"]),
         _seed(config, "game_seed", GAME_SEED),
@@ -211,6 +218,14 @@ def read_dataset(config: Mapping[str, Any]) -> tuple[str, Dataset]:
     return name, read_one(datasets[name], f"datasets.{name}")
 
 
+def _chosen(config: Mapping[str, Any]) -> str:
+    """The chosen data set, or its rehearsal."""
+    asked, name = config.get("rehearsal", False), str(config["dataset"])
+    if not isinstance(asked, bool):
+        raise InputError(f"rehearsal: {asked!r} is neither true nor false")
+    return name + SUFFIX if asked and not name.endswith(SUFFIX) else name
+
+
 def check_given(experiment: Experiment) -> None:
     """Raise `InputError` for a missing file that no rule makes.
 
@@ -219,7 +234,7 @@ def check_given(experiment: Experiment) -> None:
     """
     place, made = f"datasets.{experiment.dataset}", Path("data", experiment.dataset)
     if not all((made / name).exists() for name in ("dialogs.h5", "features.h5")):
-        check_present(experiment.data.inputs, place, f"{made}/raw")
+        check_present(experiment.data.inputs, place, experiment.raw(experiment.dataset))
     for path in dict.fromkeys(game.file for game in experiment.manual_games()):
         if not Path(path).is_file():
             raise InputError(

@@ -97,6 +97,7 @@ class Encoding:
     caption_length: int = setting(40, "tokens of a caption that are kept")
     count_words_in: str = setting("train", "the splits whose words are counted", ("train", "train+val"))
     count_captions: bool = setting(True, "whether words of captions are counted, as those of questions and answers are")
+    first: int = setting(0, "dialogs of each split that are kept, the first of the files; 0 keeps all")
     cut_short: str = setting(
         "stop",
         "dialogs with fewer than ten rounds: stop with an error, or leave them out and count them",
@@ -104,7 +105,7 @@ class Encoding:
     )
 
     def __post_init__(self) -> None:
-        at_least(self, threshold=1, question_length=1, answer_length=1, caption_length=1)
+        at_least(self, threshold=1, question_length=1, answer_length=1, caption_length=1, first=0)
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,8 @@ def encode(splits: Mapping[str, VisDial], settings: Encoding) -> DialogData:
 
     Raises `InputError` where no word is seen often enough.
     """
+    if settings.first:
+        splits = {split: visdial.of_images(visdial.image_ids[: settings.first]) for split, visdial in splits.items()}
     parts = {split: _parts(visdial, settings) for split, visdial in splits.items()}
     counted = settings.count_words_in.split("+")
     of = [name for name in PARTS if name != "captions" or settings.count_captions]

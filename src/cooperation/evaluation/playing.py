@@ -21,10 +21,6 @@ from cooperation.game.vocabulary import Vocabulary
 from cooperation.io.files import InputError
 
 
-class NothingPerturbedError(InputError):
-    """A condition perturbed nothing, although it should."""
-
-
 class Ranking(Protocol):
     """Ranks guesses among candidates."""
 
@@ -122,8 +118,7 @@ def baseline_script(baseline: Result, start: int) -> Script:
 def as_result(game: Game, dialogs: Dialogs, condition: Condition, attributes: Mapping[str, Any]) -> Result:
     """Ranks, transcripts and how much was perturbed. dialogs: those of the game and, maybe, more behind them.
 
-    attributes: see `Result`; `condition` is the condition's name. Raises `NothingPerturbedError` where nothing
-    was perturbed although the condition's kind must perturb something.
+    attributes: see `Result`; `condition` is the condition's name.
     """
     dialogs_played = slice(len(game.ranks))
     captions = dialogs.captions[dialogs_played]
@@ -135,11 +130,6 @@ def as_result(game: Game, dialogs: Dialogs, condition: Condition, attributes: Ma
     messages = (tokens > 0).sum(0)
     if condition.channel == "image":
         messages[condition.start :] += len(game.ranks)
-    if condition.kind and not condition.kind.may_change_nothing and not messages.any():
-        raise NothingPerturbedError(
-            f"the condition {attributes['condition']} perturbed nothing, which would look like robustness; "
-            "check its channel, kind and start, and that the bots say such words at all"
-        )
     return Result(
         dialogs.image_ids[dialogs_played],
         game.ranks,

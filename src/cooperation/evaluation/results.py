@@ -17,6 +17,11 @@ from cooperation.io.origin import write_origin
 
 MESSAGES = ("caption_said", "caption_heard", "question_said", "question_heard", "answer_said", "answer_heard")
 
+IDLE = (
+    "perturbed nothing, which would look like robustness: check what it does, and that the bots say such words at all"
+)
+"""What is said of a condition that is idle."""
+
 
 @dataclass(frozen=True)
 class Result:

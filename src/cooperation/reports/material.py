@@ -23,7 +23,8 @@ class Material:
     the manual interventions. pictures: of their dialogs, by image id, where they were found.
     lines: the figures of `paper/figures.csv`, by name. published: the table of `paper.read_published`. scores: of all
     results. summary: the table of `statistics.summarise`. diagnostics: that of `diagnostics.diagnose`. size: queries ×
-    candidates and training seeds, in words.
+    candidates and training seeds, in words. rehearsal: see `paper.rehearsal`. idle: model, reading and name of the
+    conditions that perturbed nothing with some training, and are left out of all numbers.
     """
 
     experiment: Experiment
@@ -38,6 +39,8 @@ class Material:
     summary: pd.DataFrame
     diagnostics: pd.DataFrame
     size: str
+    rehearsal: str = ""
+    idle: Sequence[tuple[str, str, str]] = ()
 
     def path(self, game: Game | ManualGame) -> Path:
         """Where a game's result is."""

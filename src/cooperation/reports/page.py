@@ -13,7 +13,7 @@ from cooperation.config.conditions import Condition
 from cooperation.config.experiment import Experiment, Game, ManualGame
 from cooperation.data.agreements import OTHERS
 from cooperation.data.archives import MADE_UP
-from cooperation.evaluation.results import Result
+from cooperation.evaluation.results import IDLE, Result
 from cooperation.evaluation.transcripts import transcript
 from cooperation.io.identity import ATTRIBUTE
 from cooperation.io.origin import read_origin
@@ -68,7 +68,7 @@ def render(contents: Contents) -> str:
         .get_template("page.html.j2")
         .render(
             dataset=experiment.dataset,
-            note=dataset_note(experiment.dataset),
+            notes=list(_notes(material)),
             citation=CITATION,
             facts=_facts(material),
             resamples=int(material.summary["resamples"].iloc[0]),
@@ -78,7 +78,7 @@ def render(contents: Contents) -> str:
             **{name: tables.get(name) for name in ("statistics", "diagnostics", "models")},
             paper_tables={name: table for name, table in tables.items() if name.startswith("table_")},
             conditions=conditions_table(material.summary),
-            headline=list(headline(material.diagnostics, claims.frame)) if claims else [],
+            headline=list(headline(material.diagnostics, claims.frame)) if claims and not material.rehearsal else [],
             first_figures=figures.pop("first", []),
             manual_figures=figures.pop("manual", []),
             why_figures=figures.pop("why", []),
@@ -103,6 +103,14 @@ def games_shown(experiment: Experiment) -> list[Game]:
         chosen = [game for one in SHOWN for game in own if conditions[game.condition] == one]
         found += chosen or own[:1]
     return found
+
+
+def _notes(material: Material) -> Iterator[str]:
+    """What must be read first: of the data set, and of what is left out."""
+    if note := material.rehearsal or dataset_note(material.experiment.dataset):
+        yield note
+    for model, reading, condition in material.idle:
+        yield f"The condition {condition} of the model {model} ({reading}) is left out: it {IDLE}."
 
 
 def _facts(material: Material) -> list[tuple[str, str]]:

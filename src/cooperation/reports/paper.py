@@ -12,6 +12,7 @@ import pandas as pd
 
 from cooperation.config.conditions import Condition
 from cooperation.config.interventions import Interventions
+from cooperation.config.rehearsal import SUFFIX
 from cooperation.game.messages import ROUNDS
 from cooperation.io.files import InputError, parse_errors
 
@@ -28,6 +29,10 @@ NOTES = {
     "learn from: the MPR means nothing here. This data set only tries the chain on real text.",
 }
 """What a reader must know of a data set, by its name."""
+LEAST = {OWN: (1_000, 10_000), "miniature": (100, 100)}
+"""Family of a data set → dialogs and candidates; with fewer, a run is called a rehearsal, and no claim is judged."""
+REHEARSAL = "a rehearsal"
+"""The family of all rehearsals."""
 READING_TITLES = {"written": "as written in the paper", "released": "as in the released program"}
 TABLES = {
     1: "MPR [%] of each intervention experiment with p = 1.0, where we intervened at each round during inference on "
@@ -196,12 +201,26 @@ def family(dataset: str) -> str:
     return OWN if dataset in OWN_DATASETS else dataset
 
 
+def rehearsal(dataset: str, queries: int, candidates: int) -> str:
+    """What must be known of a run on too little to judge; "" where it is enough."""
+    least = LEAST.get(family(dataset), (0, 0))
+    if not dataset.endswith(SUFFIX) and queries >= least[0] and candidates >= least[1]:
+        return ""
+    return (
+        f"This is a rehearsal: {queries:,} dialogs, each guessed among {candidates:,} candidates. It shows that the "
+        "path works; its numbers mean nothing, and nothing is judged."
+    )
+
+
 def dataset_note(dataset: str) -> str:
     """What a reader must know before comparing numbers of this data set with the paper's; "" if there is nothing."""
     if dataset in NOTES:
         return NOTES[dataset]
     if dataset in OWN_DATASETS:
         return ""
+    if dataset.endswith(SUFFIX):
+        base = dataset.removesuffix(SUFFIX)
+        return f"This is a rehearsal of {base} on a few dialogs with small bots: its numbers mean nothing."
     return f"The data set “{dataset}” is not the paper's; its numbers are not expected to match."
 
 

@@ -69,6 +69,11 @@ class Scores:
         )
 
     @property
+    def idle(self) -> bool:
+        """Whether the condition must perturb something and did not: its numbers would look like robustness."""
+        return self.played.must_perturb and not self.perturbed_messages.any()
+
+    @property
     def places(self) -> Doubles:
         """Ranks counted from 1, the best, ties shared: [dialogs, 11]."""
         # Percentiles are rounded to single precision, ranks are halves.

@@ -13,7 +13,7 @@ from cooperation.config.conditions import Condition
 from cooperation.data.agreements import check_comparable
 from cooperation.io.files import InputError
 from cooperation.reports.bootstrap import RESAMPLES, Doubles, interval, resampled_means
-from cooperation.reports.paper import READING_TITLES
+from cooperation.reports.paper import READING_TITLES, rehearsal
 from cooperation.reports.scores import HITS, Scores, check_models
 from cooperation.reports.trainings import Drawn, common
 
@@ -53,6 +53,12 @@ class Resampled:
         """Queries × candidates and training seeds, in words."""
         first = self.scores[0]
         return _size(len(first.image_ids), first.candidates, sorted({score.seed for score in self.scores}))
+
+    @property
+    def rehearsal(self) -> str:
+        """What must be known where there is too little to judge: see `paper.rehearsal`."""
+        first = self.scores[0]
+        return rehearsal(self.dataset, len(first.image_ids), first.candidates)
 
     @property
     def models(self) -> list[str]:
