@@ -3,13 +3,16 @@
 import json
 import re
 import shlex
+import threading
 import tracemalloc
 import zipfile
+from datetime import date
 from itertools import chain, product
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
@@ -188,6 +191,19 @@ class Talkers:
         return np.array([[number(repr(dialog)) * number(one.name) % 101 for one in candidates] for dialog in dialogs])
 
 
+class Quiet:
+    """The least that bots have."""
+
+    def ask(self, dialogs):
+        return [""] * len(dialogs)
+
+    def answer(self, _pictures, dialogs, _questions):
+        return [""] * len(dialogs)
+
+    def score(self, dialogs, candidates):
+        return np.zeros((len(dialogs), len(candidates)))
+
+
 def people(words=KNOWN):
     caption = Messages.of([[words.ids["a"], words.ids["red"], words.ids["ball"]]] * len(IMAGES))
     question, answer = [words.ids["what"], words.ids["?"]], [words.ids["yes"]]
@@ -298,6 +314,47 @@ def test_an_index_is_made_once_and_its_rows_are_scored():
     plain = games(Talkers()).play(read_condition({}, "x"), READINGS["written"])
     assert indexed.ranks.tolist() == plain.ranks.tolist()
     assert bots.prepared == 1
+
+
+@pytest.mark.parametrize(("kind", "kept"), [("float32", "float32"), ("int64", "int64"), ("bfloat16", "float32")])
+def test_an_index_of_tensors_keeps_its_type(kind, kept):
+    """A builder multiplies it by weights of that type; NumPy has no bfloat16."""
+
+    class Bots(Quiet):
+        def prepare(self, pictures):
+            return torch.ones(len(pictures), 2, dtype=getattr(torch, kind))
+
+    assert Calls(Bots(), "x.py").prepare((None,) * 3).dtype == kept
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        (Path("weights.pt"), "weights.pt"),
+        (date(2020, 1, 1), "2020-01-01"),
+        ((1, 2), [1, 2]),
+        ({1: 2}, {"1": 2}),
+        ({("x", 1): 2}, None),
+    ],
+)
+def test_what_describe_returns_can_be_written_down(value, kept):
+    class Bots(Quiet):
+        def describe(self):
+            return {"name": "mine", "about": value, "trained_on": [3]}
+
+    if kept is None:
+        with pytest.raises(InputError, match=r"x.py: describe: not plain names and values \(keys must be str"):
+            Calls(Bots(), "x.py").describe()
+    else:
+        assert Calls(Bots(), "x.py").describe() == {"name": "mine", "about": kept, "trained_on": [3]}
+
+
+def test_a_lock_in_describe_is_kept_as_what_it_prints():
+    class Bots(Quiet):
+        def describe(self):
+            return {"name": threading.Lock()}
+
+    assert "lock" in Calls(Bots(), "x.py").describe()["name"]
 
 
 def test_guesses_are_ranked_by_distance():

@@ -14,14 +14,14 @@ def gaps(reading="written", model="dialog", **values):
     """Lines of the diagnostics: the gap of each channel by noise."""
     return [
         {"model": model, "table": "swap", "reading": reading, "row": channel, "column": "noise"}
-        | Estimate(value, value - 1, value + 1, (1,), (value,)).cells
+        | Estimate(value, value - 0.3, value + 0.3, (1, 2), (value, value)).cells
         for channel, value in values.items()
     ]
 
 
 def said(lines, *verdicts):
     judged = [
-        {"claim": "caption-falls-most", "model": model, "reading": reading, "verdict": verdict}
+        {"claim": "caption-falls-most", "model": model, "reading": reading, "verdict": verdict, "q": 0.01}
         for model, reading, verdict in verdicts
     ]
     return list(headline(pd.DataFrame(lines), pd.DataFrame(judged)))
@@ -42,7 +42,7 @@ def said(lines, *verdicts):
             "holds",
             {"image": 0.4, "caption": 40.1, "question": 3.0, "answer": -0.8},
             "the caption matters most here (40.1 points)",
-            ", the questions, the picture and the answers less (3.0, 0.4 and −0.8).",
+            ", the questions and the picture less (3.0 and 0.4); no loss is seen for the answers.",
         ),
         (
             UNDECIDED,
@@ -55,13 +55,13 @@ def said(lines, *verdicts):
             FAILS,
             "does not hold",
             {"image": 0.0, "caption": -1.0},
-            "no channel matters here: perturbing it costs nothing",
+            "no loss is seen here, whichever channel is perturbed",
             ".",
         ),
     ],
 )
 def test_what_the_bots_rely_on(verdict, found, values, most, less):
-    finding = f"The paper’s finding, that the caption matters most by far, {found} here."
+    finding = f"The paper’s finding, that the caption matters most, {found} here."
     expected = f"As written in the paper: {most}{less} {finding}"
     assert said(gaps(**values), ("dialog", "written", verdict)) == [expected]
 
@@ -73,6 +73,19 @@ def test_each_reading_and_each_rival_speaks():
     assert first.startswith("As written in the paper, dialog: the caption matters most here (9.0 points of MPR)")
     assert second.startswith("As in the released program, dialog: the caption matters most here (8.0")
     assert third.startswith("As written in the paper, w1: the caption matters most here (7.0")
+
+
+def test_one_training_alone_is_called_so():
+    lines = [line | Estimate(9.0, 8.0, 10.0, (1,), (9.0,)).cells for line in gaps(caption=9.0)]
+    assert (
+        "(9.0 points of MPR) (one training alone; others may differ)." in said(lines, ("dialog", "written", FAILS))[0]
+    )
+
+
+def test_a_verdict_that_does_not_stand_among_all_is_called_so():
+    judged = {"claim": "caption-falls-most", "model": "dialog", "reading": "written", "verdict": FAILS, "q": 0.09}
+    [sentence] = headline(pd.DataFrame(gaps(caption=9.0)), pd.DataFrame([judged]))
+    assert sentence.endswith("that the caption matters most, does not hold here, judged by itself.")
 
 
 def test_nothing_is_said_of_what_was_not_played():

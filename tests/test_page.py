@@ -189,7 +189,7 @@ def test_the_diagnostics_have_a_section_with_a_described_figure(material):
     page = Page(text)
     assert {"href": "#why"} in page.all("a")
     assert [image["alt"] for image in page.all("img") if "image, noise: 30.0" in image["alt"]]
-    assert "since it is out of distribution: image +10.0." in text
+    assert "costs more than a swap: noise − swap is image +10.0." in text
     assert "<b>20.0</b><small>[19.0, 21.0]</small>" in text
     assert "<code>diagnostics.csv</code>" in text
     assert "<code>figure_why.svg</code>" in text

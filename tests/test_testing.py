@@ -30,6 +30,7 @@ from cooperation.game.readings import READINGS
 from cooperation.game.text import TextVocabulary
 from cooperation.game.vocabulary import Vocabulary
 from cooperation.io.files import InputError
+from cooperation.reports.card import costs
 
 BOTS = """
 import os, random, signal
@@ -493,6 +494,23 @@ def test_samples_are_played_and_told_apart(tried, how):
 
 def made_of(played):
     return sum(count.made for count in played.calls.values())
+
+
+def test_options_of_samples_may_be_of_any_kind(tried):
+    """YAML knows dates, which JSON lacks: the model gets what they print, and a seed."""
+    text = BOTS.replace("def __init__(self, size=1):", "def __init__(self, seed=0, day=None):")
+    (tried.folder / "my_bots.py").write_text(text.replace("self.size = size", "self.day = day + ''"))
+    tested = tried("--queries", 2, "--samples", 2, "--options", "{day: 2020-01-01}")
+    assert tested.options == {"day": "2020-01-01"}
+
+
+def test_the_time_of_prepare_is_within_that_of_the_conditions(tried):
+    text = BOTS.replace('note("prepare", pictures)', 'note("prepare", pictures); import time; time.sleep(0.3)')
+    (tried.folder / "my_bots.py").write_text(text)
+    tested = tried("--queries", 2)
+    assert 0.3 <= tested.prepared_seconds <= sum(played.seconds for played in tested.played)
+    shown = costs(tested).caption
+    assert shown.startswith(f"{sum(played.seconds for played in tested.played):,.1f} seconds in all")
 
 
 def test_samples_of_bots_that_draw_nothing_are_told(tried):

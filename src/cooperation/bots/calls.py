@@ -16,6 +16,7 @@ import numpy.typing as npt
 from cooperation.api import Dialog, Picture
 from cooperation.config.training import file_and_name
 from cooperation.io.files import InputError
+from cooperation.io.settings import plain
 
 REMEDY = "`python -c 'help(\"cooperation.api\")'` says what each function takes and returns"
 # Letters of a message; a longer one is taken for a mistake.
@@ -192,15 +193,17 @@ class Calls:
         if not isinstance(given, dict):
             raise self._wrong("describe", "", _described(given), "a dict such as {'name': …, 'version': …}")
         ids = given.get("trained_on")
+        rest = {name: one for name, one in given.items() if name != "trained_on" or one is None}
+        said = dict(plain(rest, f"{self.place}: describe"))
         if ids is None:
-            return dict(given)
+            return said
         try:
             trained = np.asarray(ids.tolist() if hasattr(ids, "tolist") else [*ids])
         except TypeError:
             trained = np.empty((), object)
         if trained.ndim != 1 or (trained.size and trained.dtype.kind not in "iu"):
             raise self._wrong("describe", "trained_on", _described(ids), "ids of images, whole numbers")
-        return {**given, "trained_on": trained.tolist()}
+        return {**said, "trained_on": trained.tolist()}
 
     def _call(self, name: str, dialogs: tuple[Dialog, ...], arguments: tuple[Any, ...]) -> Any:
         try:
@@ -213,7 +216,7 @@ class Calls:
             raise BotError(message, shortened(error)) from error
 
     def _culprit(self, name: str, arguments: tuple[Any, ...]) -> str:
-        """The dialog without which a function would not have raised, in words."""
+        """The first dialog with which alone a function raises, in words."""
         dialogs = arguments[0] if name != "answer" else arguments[1]
         for number, dialog in enumerate(dialogs):
             one = slice(number, number + 1)
@@ -264,8 +267,15 @@ def _round(dialogs: tuple[Dialog, ...]) -> str:
 
 
 def _on_host(given: Any) -> Any:
-    """A tensor of PyTorch as an array, from any device; all else as it is."""
-    return given.detach().cpu().double().numpy() if hasattr(given, "detach") else given
+    """A tensor of PyTorch as an array of its type, from any device; all else as it is."""
+    if not hasattr(given, "detach"):
+        return given
+    host = given.detach().cpu()
+    try:
+        return host.numpy()
+    except TypeError:
+        # NumPy has no bfloat16.
+        return host.float().numpy()
 
 
 def _all_on_host(given: Any) -> Any:

@@ -33,6 +33,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError(f"{arguments.tests[0]}: no {FILE} there, nor in the others; run `cooperation test` first")
     resampled, numbers = compared(read_folders(tested), arguments.resamples)
     table(resampled, numbers).write([arguments.out / f"compared{ending}" for ending in FORMS])
+    drawn = figure(resampled, numbers)
     for ending in PICTURES:
-        save(figure(resampled, numbers), arguments.out / f"compared{ending}")
+        save(drawn, arguments.out / f"compared{ending}")
     print(arguments.out / "compared.html")

@@ -54,6 +54,8 @@ def judge(arguments: argparse.Namespace, sample: Sample) -> list[Finding]:
     arguments: `bots`, `samples`, and those of `add_options`.
     """
     place = arguments.bots
+    if arguments.samples < 1:
+        raise InputError(f"--samples: {arguments.samples} is too small; choose at least 1")
     try:
         first = made(arguments)
     except BotError as error:

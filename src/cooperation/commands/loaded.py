@@ -41,7 +41,7 @@ from cooperation.io.hdf5 import read_attributes
 from cooperation.io.identity import ATTRIBUTE, Identity, content_hash, named
 from cooperation.io.plain_yaml import read_yaml
 from cooperation.io.provenance import inputs
-from cooperation.io.settings import check_seed, mapping
+from cooperation.io.settings import check_seed, mapping, plain
 from cooperation.io.writing import keep
 
 # What a name of a model can't hold, but what a builder calls it may.
@@ -71,7 +71,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def options_of(arguments: argparse.Namespace) -> Mapping[str, Any]:
     """The bots' options; raises `InputError` where they are no mapping."""
-    return mapping(read_yaml(arguments.options, "--options"), "--options") if arguments.options else {}
+    given = mapping(read_yaml(arguments.options, "--options"), "--options") if arguments.options else {}
+    return dict(plain(given, "--options"))
 
 
 def keep_files(arguments: argparse.Namespace) -> None:

@@ -78,8 +78,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     from_flags(Playing, arguments)
-    if arguments.samples < 1:
-        raise InputError(f"--samples: {arguments.samples} is too small; choose at least 1")
     check_seed(arguments.seed, "--seed")
     arguments.load = arguments.bots
     keep_files(arguments)
@@ -91,7 +89,8 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.queries is None:
         arguments.queries = min(QUERIES, arguments.candidates, count_dialogs(arguments.dialogs, "val"))
     players = read_loaded(arguments)
-    keep = index_may_be_kept(lambda: RewoundCalls(made(arguments).bots, arguments.bots), sample)
+    has_index = players.calls.has("prepare")
+    keep = not has_index or index_may_be_kept(lambda: RewoundCalls(made(arguments).bots, arguments.bots), sample)
     if not keep:
         print(f"{arguments.bots}: needs more of `prepare` than it returns, so it is called each time", file=sys.stderr)
     players.announce()

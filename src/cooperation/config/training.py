@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cooperation.io.files import InputError
-from cooperation.io.settings import at_least, check_seed, checked, known, mapping, setting
+from cooperation.io.settings import at_least, check_seed, checked, known, mapping, plain, setting
 
 REGIMES = ("dialog", "round")
 # Letters of the name of a file, at most.
@@ -127,4 +127,4 @@ def _read_loaded(given: Mapping[str, Any], place: str) -> LoadedModel:
         known(key, ("load", "options"), f"{place}.{key}")
     if not isinstance(given["load"], str) or not given["load"]:
         raise InputError(f"{place}.load: {given['load']!r} names no file; write my_bots.py:make")
-    return LoadedModel(given["load"], dict(mapping(given.get("options", {}), f"{place}.options")))
+    return LoadedModel(given["load"], plain(mapping(given.get("options", {}), f"{place}.options"), f"{place}.options"))

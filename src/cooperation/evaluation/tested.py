@@ -75,8 +75,8 @@ class Tested:
     for one sample. Sample k's results have the attribute `seed` k.
     unknown_words: channel (question, answer) → share, 0 to 1, of the words that the bots say unperturbed that the data
     set does not know in any casing and punctuation; None where they say nothing.
-    prepared_seconds: that loading the model and `prepare` took. judged: the conformance; played: each condition.
-    versions: of the program and what it runs on.
+    prepared_seconds: that `prepare` took, within the seconds of the conditions. judged: the conformance; played: each
+    condition. versions: of the program and what it runs on.
     """
 
     load: str

@@ -1,6 +1,7 @@
 """Settings are frozen dataclasses; their fields become flags, with help and default."""
 
 import argparse
+import json
 import math
 import sys
 from collections.abc import Iterable, Mapping
@@ -173,6 +174,17 @@ def mapping(given: Any, place: str) -> Mapping[str, Any]:
     if not isinstance(given, Mapping):
         raise InputError(f"{place}: {given!r} has no keys; write `key: value` lines under it, or {{}}")
     return given
+
+
+def plain(given: Any, place: str) -> Any:
+    """The same as JSON holds it: other values, such as YAML's dates, become what they print.
+
+    Raises `InputError` that names `place` for keys that are no texts or numbers, and for what holds itself.
+    """
+    try:
+        return json.loads(json.dumps(given, default=str))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"{place}: not plain names and values ({error})") from error
 
 
 def known(name: Any, choices: Iterable[str], place: str) -> None:

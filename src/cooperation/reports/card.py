@@ -18,6 +18,7 @@ from cooperation.reports.headline import NAMES, listed
 from cooperation.reports.paper import interval_of, reading_heading
 from cooperation.reports.scores import HITS
 from cooperation.reports.side_by_side import (
+    CHANGED,
     LOST,
     OTHER_CAPTION,
     Folder,
@@ -131,14 +132,26 @@ def _said(found: Mapping[tuple[str, str, int], Estimate]) -> list[str]:
 
 def lost(card: Card) -> Table:
     """A row a channel: what noise and another dialog's cost, paired."""
-    columns = (Column("Channel", "text"), Column("noise or random words"), Column("another dialog’s"))
+    heads = ("noise or random words", "another dialog’s", "messages that the latter changes")
+    columns = (Column("Channel", "text"), *map(Column, heads))
     blocks = []
     for reading in card.resampled.readings:
         found = card.estimates(reading)
-        rows = tuple((Cell(channel), *(cell(found.get((kind, channel, ROUNDS))) for kind in LOST)) for channel in NOISE)
+        rows = tuple(
+            (
+                Cell(channel),
+                *(cell(found.get((kind, channel, ROUNDS))) for kind in LOST),
+                _percent(found.get((CHANGED, channel, ROUNDS))),
+            )
+            for channel in NOISE
+        )
         blocks.append(Block(reading_heading(reading), columns, rows))
     caption = f"Points of MPR lost at round 10, with 95\N{NO-BREAK SPACE}% intervals {intervals(card.resampled)}."
     return Table("lost", "By channel", tuple(blocks), card.numbers, caption=caption)
+
+
+def _percent(found: Estimate | None) -> Cell:
+    return Cell(f"{found.value:.0f} %") if found else DASH
 
 
 def rounds(card: Card) -> Table:
@@ -171,7 +184,7 @@ def costs(tested: Tested) -> Table:
     """Calls of each function, how many were known from before, and seconds, in all conditions."""
     made: dict[str, Count] = {}
     for played in tested.played:
-        for name, count in {} if played.same_as else played.calls.items():
+        for name, count in played.calls.items():
             before = made.get(name, Count())
             made[name] = Count(before.made + count.made, before.cached + count.cached, before.seconds + count.seconds)
     columns = tuple(map(Column, ("Function", "calls", "known from before", "seconds", "ms a call")))
@@ -185,10 +198,10 @@ def costs(tested: Tested) -> Table:
         )
         for name, count in made.items()
     )
-    seconds = sum(played.seconds for played in tested.played) + tested.prepared_seconds
+    seconds = sum(played.seconds for played in tested.played)
     dialogs = tested.queries * sum(1 for played in tested.played if played.file and not played.same_as)
     each = f", {1000 * seconds / dialogs:,.1f} ms a dialog and condition" if dialogs else ""
-    prepared = f"of which {tested.prepared_seconds:,.1f} to load and prepare"
+    prepared = f"of which {tested.prepared_seconds:,.1f} to prepare"
     caption = f"{seconds:,.1f} seconds in all{each}, {prepared}. A call is for one dialog."
     return Table("costs", "Costs", (Block("", columns, rows),), pd.DataFrame(), caption=caption)
 

@@ -1,7 +1,8 @@
 """The paper's statements, checked: a quantity, a range fixed beforehand, and a verdict from its interval."""
 
 from collections.abc import Mapping, Sequence
-from math import isnan
+from dataclasses import replace
+from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,9 @@ def _checked(claim: Mapping[Any, Any], evidence: Evidence, played: tuple[str, st
     ours = estimate(claim["quantity"], drawn)
     if claim["quantity"] == "level" and claim["model"] not in WITHOUT_MODEL:
         ours = ours.within(0, 100)
+    if claim["model"] == "manual" and ours.low == ours.high:
+        # Of a single dialog, trainings alone make the interval: those that agree say nothing of how far others differ.
+        ours = replace(ours, low=nan, high=nan)
     cells = ours.cells
     found = {"ours": cells.pop("value"), **cells}
     if isnan(ours.value):
@@ -157,13 +161,18 @@ def _alone(verdicts: pd.DataFrame) -> "pd.Series[bool]":
     return verdicts["verdict"].isin([HOLDS, FAILS]) & (verdicts["q"] > RATE)
 
 
+def standing(verdicts: pd.DataFrame) -> tuple[int, int]:
+    """How many claims hold or fail by an interval, and how many of these stand where all are looked at together."""
+    given = int((verdicts["p"].notna() & verdicts["verdict"].isin([HOLDS, FAILS])).sum())
+    return given, given - int(_alone(verdicts).sum())
+
+
 def of_all(verdicts: pd.DataFrame) -> str:
     """How many verdicts are given from intervals, and what that means, in words; "" where none is."""
     judged = verdicts["p"].notna()
-    given = int((judged & verdicts["verdict"].isin([HOLDS, FAILS])).sum())
+    given, stand = standing(verdicts)
     if not given:
         return "No verdict is given from an interval over dialogs and trainings."
-    stand = given - int(_alone(verdicts).sum())
     return (
         f"Of {judged.sum()} quantities that trainings move, {given} have a verdict, at 95 % each: were all of them on"
         f" the edge of their ranges, {0.05 * judged.sum():.0f} verdicts would be wrong on average. {stand} of the"

@@ -14,7 +14,7 @@ from cooperation.game.interventions import CHANNELS
 from cooperation.game.readings import READINGS
 from cooperation.reports import talk
 from cooperation.reports.bootstrap import Doubles
-from cooperation.reports.findings import findings
+from cooperation.reports.findings import CHANGED, findings
 from cooperation.reports.paper import reading_heading
 from cooperation.reports.scores import Scores
 from cooperation.reports.statistics import Resampled
@@ -49,9 +49,9 @@ TALKS = {
 }
 """Who talks in a row of the table `talk`, and the condition in which they do."""
 TABLES = {
-    "swap": "Noise, or another dialog’s: gap at round 10. Noise is uninformative and out of distribution; what belongs"
-    " to another dialog is uninformative but in distribution. The difference is the cost of being out of distribution;"
-    " below zero, plausible messages or images mislead more than noise.",
+    "swap": "Noise, or another dialog’s: gap at round 10. Noise changes every message and is out of distribution;"
+    " another dialog’s is in distribution, but may say the same (last column). Their difference is what both of these"
+    " cost; below zero, plausible messages or images mislead more than noise.",
     "talk": "Who talks: MPR, and how much the talk repeats itself.",
     "facts": "Format of the facts: as in training, or bare as in the released program, all else as written.",
     "readings": "As written against as released: gap at round 10 of every condition.",
@@ -175,9 +175,10 @@ def _swap(resampled: Resampled, model: str, reading: str) -> Iterator[Line]:
     for channel in NOISE:
         noise, swap = (_last(resampled.gap(model, reading, kind[channel])) for kind in (NOISE, SWAP))
         if noise is not None and swap is not None:
-            yield from _compared(
-                (model, "swap", reading, channel), {"noise": noise, "swap": swap}, {"noise − swap": ("noise", "swap")}
-            )
+            place = (model, "swap", reading, channel)
+            yield from _compared(place, {"noise": noise, "swap": swap}, {"noise − swap": ("noise", "swap")})
+            if changed := resampled.changed(model, reading, SWAP[channel]):
+                yield _line((*place, CHANGED), changed)
 
 
 def _facts(resampled: Resampled, model: str) -> Iterator[Line]:

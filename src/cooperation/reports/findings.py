@@ -8,6 +8,12 @@ from cooperation.reports.paper import number, signed
 from cooperation.reports.statistics import readings
 from cooperation.reports.trainings import Estimate
 
+CHANGED = "messages a swap changes [%]"
+"""A column of the table `swap`."""
+ALL = 99.5
+"""Percent of the messages from which on a swap changes as many as noise."""
+WRONG = 0.05
+"""The share of 95 % intervals that do not hold the truth."""
 Numbers = Mapping[tuple[str, str, str, str], Estimate]
 """Of a model: (table, reading, row, column) → number."""
 
@@ -55,20 +61,31 @@ def _swap(numbers: Numbers, reading: str) -> Iterator[str]:
         return
     ordered = sorted(swaps, key=lambda row: -swaps[row].value)
     listed = ", ".join(f"{row} {swaps[row]}" for row in ordered)
-    yield f"gap when a channel is uninformative but in distribution (swap): {listed}."
+    yield f"gap where another dialog’s stands in its place (swap), which is in distribution: {listed}."
+    changed = _rows(numbers, "swap", reading, CHANGED)
+    if same := [row for row in ordered if row in changed and changed[row].value < ALL]:
+        listed = ", ".join(f"{row} {number(changed[row].value)} %" for row in same)
+        yield f"other dialogs often say the same, so that a swap changes fewer messages than noise does: {listed}."
     sides = {
-        "what noise costs beyond that, since it is out of distribution": [r for r in ordered if further[r].above(0)],
-        "where noise costs less, so that what belongs to another dialog misleads more": [
-            row for row in ordered if further[row].below(0)
+        "noise, which changes all messages and is out of distribution, costs more than a swap": [
+            row for row in ordered if _decided(further[row]) and further[row].above(0)
+        ],
+        "a swap, which is plausible and misleads, costs more than noise": [
+            row for row in ordered if _decided(further[row]) and further[row].below(0)
         ],
     }
     for what, rows in sides.items():
         if rows:
-            yield f"{what}: {', '.join(f'{row} {signed(further[row].value)}' for row in rows)}."
-    unclear = [row for row in ordered if not further[row].excludes_zero]
+            yield f"{what}: noise − swap is {', '.join(f'{row} {signed(further[row].value)}' for row in rows)}."
+    unclear = [row for row in ordered if not _decided(further[row])]
     if unclear:
         listed = ", ".join(f"{row} {_between(further[row])}" for row in unclear)
         yield f"whether noise or swap costs more cannot be told: noise − swap is {listed}."
+
+
+def _decided(found: Estimate) -> bool:
+    """Whether it can be said on which side of zero a number is: of one training alone nothing is said of others."""
+    return len(found.seeds) != 1 and found.excludes_zero
 
 
 def _between(found: Estimate) -> str:
@@ -111,7 +128,7 @@ def _facts(numbers: Numbers) -> Iterator[str]:
         if kind != "MPR":
             continue
         whose = {"bots talk": "the bots’ own dialog", "people talk": "the recorded human dialog"}[who]
-        if lost.excludes_zero:
+        if _decided(lost):
             verb = "costs" if lost.value < 0 else "gains"
             low, high = sorted((abs(lost.low), abs(lost.high)))
             size = Estimate(abs(lost.value), low, high)
@@ -126,17 +143,15 @@ def _facts(numbers: Numbers) -> Iterator[str]:
 
 def _readings(numbers: Numbers) -> Iterator[str]:
     differences = _rows(numbers, "readings", "both", "released − written")
-    clear = {row: found for row, found in differences.items() if found.excludes_zero}
+    clear = [f"{row} {found}" for row, found in differences.items() if _decided(found)]
+    number_of, chance = len(differences), WRONG * len(differences)
     if not differences:
         return
-    yield f"the gap at round 10 differs in {len(clear)} of {len(differences)} conditions."
-    row = max(clear, key=lambda name: abs(clear[name].value), default="")
-    if row and all(row == most for most in _most(clear)):
-        written, released = (numbers["readings", "both", row, column] for column in ("written", "released"))
-        yield f"it differs most for {row}: {written} as written, {released} as released."
-
-
-def _most(found: Mapping[str, Estimate]) -> Iterator[str]:
-    """The row whose number is largest in size, in each training."""
-    for each in zip(*(one.each for one in found.values()), strict=True):
-        yield max(zip(found, each, strict=True), key=lambda pair: abs(pair[1]))[0]
+    if all(len(found.seeds) == 1 for found in differences.values()):
+        yield "whether gaps differ between the readings cannot be told from one training."
+        return
+    named = f": released − written is {', '.join(clear)}" if clear else ""
+    yield (
+        f"for {len(clear)} of {number_of} conditions the interval of the difference between the gaps at round 10 leaves"
+        f" zero out{named}. Of so many, {number(chance)} would if none differed; of the others it cannot be told."
+    )

@@ -6,7 +6,7 @@ import pandas as pd
 
 from cooperation.reports.paper import READING_TITLES, number
 from cooperation.reports.trainings import Estimate
-from cooperation.reports.verdicts import FAILS, HOLDS
+from cooperation.reports.verdicts import FAILS, HOLDS, RATE
 
 NAMES = {"image": "the picture", "caption": "the caption", "question": "the questions", "answer": "the answers"}
 """Channel → how sentences call it."""
@@ -22,18 +22,14 @@ def headline(diagnostics: pd.DataFrame, verdicts: pd.DataFrame) -> Iterator[str]
 
     diagnostics: of `diagnostics.diagnose`; verdicts: of `claims.check`.
     """
-    judged = {
-        (line["model"], line["reading"]): line["verdict"]
-        for line in verdicts.to_dict("records")
-        if line["claim"] == FINDING
-    }
-    several = len({model for model, _ in judged}) > 1
-    for (model, reading), verdict in judged.items():
-        gaps = gaps_of(diagnostics, model, reading, "noise")
+    judged = verdicts[verdicts["claim"] == FINDING]
+    several = len(set(judged["model"])) > 1
+    for line in judged.to_dict("records"):
+        gaps = gaps_of(diagnostics, line["model"], line["reading"], "noise")
         if gaps:
-            whose = f", {model}" * several
-            title = READING_TITLES.get(reading, reading).capitalize()
-            yield f"{title}{whose}: {_relied_on(gaps)} {_judged(str(verdict))}"
+            whose = f", {line['model']}" * several
+            title = READING_TITLES.get(line["reading"], line["reading"]).capitalize()
+            yield f"{title}{whose}: {_relied_on(gaps)} {_judged(line['verdict'], line['q'])}"
 
 
 def gaps_of(diagnostics: pd.DataFrame, model: str, reading: str, kind: str) -> dict[str, Estimate]:
@@ -44,22 +40,27 @@ def gaps_of(diagnostics: pd.DataFrame, model: str, reading: str, kind: str) -> d
 
 
 def _relied_on(gaps: Mapping[str, Estimate]) -> str:
-    ordered = sorted(gaps, key=lambda channel: -gaps[channel].value)
-    largest = gaps[ordered[0]].value
-    if largest <= 0:
-        return "no channel matters here: perturbing it costs nothing."
+    seen = {channel: gap for channel, gap in gaps.items() if gap.above(0)}
+    alone = " (one training alone; others may differ)" if any(len(gap.seeds) == 1 for gap in gaps.values()) else ""
+    if not seen:
+        return f"no loss is seen here, whichever channel is perturbed{alone}."
+    ordered = sorted(seen, key=lambda channel: -seen[channel].value)
+    largest = seen[ordered[0]].value
     most = [channel for channel in ordered if gaps[channel].value >= MUCH * largest]
     rest = [channel for channel in ordered if channel not in most]
     less = f", {listed([NAMES[channel] for channel in rest])} less ({_points(gaps, rest)})" if rest else ""
     verb = "matters" if most in (["image"], ["caption"]) else "matter"
     points = "points of MPR" if not rest else "points"
-    return f"{listed([NAMES[channel] for channel in most])} {verb} most here ({_points(gaps, most)} {points}){less}."
+    unseen = f"; no loss is seen for {listed([NAMES[one] for one in gaps if one not in seen])}" if seen != gaps else ""
+    what = listed([NAMES[channel] for channel in most])
+    return f"{what} {verb} most here ({_points(gaps, most)} {points}){less}{unseen}{alone}."
 
 
-def _judged(verdict: str) -> str:
-    """What the paper finds, and whether it is found here."""
+def _judged(verdict: str, q: float) -> str:
+    """What the paper finds, and whether it is found here; q: of `verdicts.discoveries`."""
     said = SAID.get(verdict, "is undecided")
-    return f"The paper’s finding, that the caption matters most by far, {said} here."
+    alone = ", judged by itself" if verdict in SAID and q > RATE else ""
+    return f"The paper’s finding, that the caption matters most, {said} here{alone}."
 
 
 def _points(gaps: Mapping[str, Estimate], channels: list[str]) -> str:

@@ -17,7 +17,7 @@ from cooperation.evaluation.results import IDLE, Result
 from cooperation.evaluation.transcripts import transcript
 from cooperation.io.identity import ATTRIBUTE
 from cooperation.io.origin import read_origin
-from cooperation.reports.claims import counted
+from cooperation.reports.claims import counted, standing
 from cooperation.reports.conditions import conditions_table
 from cooperation.reports.diagnostics import NOISE
 from cooperation.reports.figures import Description
@@ -74,6 +74,7 @@ def render(contents: Contents) -> str:
             resamples=int(material.summary["resamples"].iloc[0]),
             readings=[(name, READING_TITLES.get(name, name)) for name in experiment.readings],
             counted=counted(claims.frame) if claims else [],
+            standing=standing(claims.frame) if claims else (0, 0),
             claims=claims,
             **{name: tables.get(name) for name in ("statistics", "diagnostics", "models")},
             paper_tables={name: table for name, table in tables.items() if name.startswith("table_")},

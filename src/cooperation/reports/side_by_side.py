@@ -41,6 +41,8 @@ PUBLISHED = {"image": 0.4, "caption": 40.1, "question": 3.0, "answer": 0.8}
 """Gaps at round 10 by noise or random words, as printed in the paper's Table 1; its MPR there is `REACHED`."""
 REACHED = 92.6
 CHANCE = "chance"
+CHANGED = "changed by swap"
+"""Quantity: the share of a channel's messages that a swap changes [%], in all rounds."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,9 @@ def _lines(resampled: Resampled, model: str, reading: str) -> Iterator[dict[str,
             gap = resampled.gap(model, reading, condition)
             if gap is not None:
                 yield _line(quantity, channel, ROUNDS, estimated(gap.of(_at(ROUNDS))))
+    for channel, condition in SWAP.items():
+        if changed := resampled.changed(model, reading, condition):
+            yield _line(CHANGED, channel, ROUNDS, estimated(changed))
 
 
 def _at(after: int) -> Any:

@@ -95,6 +95,16 @@ class Resampled:
             found.setdefault((score.model, score.reading), {})[score.condition] = score.played
         return found
 
+    def changed(self, model: str, reading: str, condition: Condition) -> Drawn | None:
+        """The share of messages that a condition changed in its rounds [%], in each training; None where not played."""
+        rounds = slice(1) if condition.channel == "caption" else slice(condition.start, None)
+        shares = {
+            score.seed: 100 * float(score.perturbed_messages[rounds].mean()) / len(score.image_ids)
+            for score in self.scores
+            if (score.model, score.reading, score.played) == (model, reading, condition)
+        }
+        return Drawn(tuple(shares), np.array([[share] for share in shares.values()])) if shares else None
+
     def mpr(self, model: str, reading: str, condition: Condition) -> Drawn | None:
         """MPRs of [11] of a condition; None where it was not played."""
         return self.games.get((model, reading, condition))

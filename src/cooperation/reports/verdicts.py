@@ -23,6 +23,8 @@ def judge(found: Estimate, at_least: float, at_most: float) -> tuple[str, str]:
     Bounds (NaN: none) are excluded. One training says nothing about others, so it decides nothing that trainings move.
     What no training moves is judged by its value.
     """
+    if len(found.seeds) > 1 and isnan(found.low):
+        return UNDECIDED, "there is no interval: the trainings give the same, or there is one dialog"
     low, high = (found.value, found.value) if isnan(found.low) else (found.low, found.high)
     where = _where(low, high, at_least, at_most)
     if not where:
@@ -53,7 +55,7 @@ def doubt(quantity: str, drawn: Drawn, at_least: float, at_most: float) -> float
         found = estimate(quantity, drawn, (50 * p, 100 - 50 * p))
         return bool(_where(found.low, found.high, at_least, at_most))
 
-    low, high = 2 / len(drawn.together), 1.0
+    low, high = 2 / int(drawn.means.shape[1]), 1.0
     if decides(low):
         return low
     for _ in range(STEPS):

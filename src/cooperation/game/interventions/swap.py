@@ -1,4 +1,4 @@
-"""Messages and images of other dialogs: as uninformative as noise, but in distribution. The paper lacks it."""
+"""Messages and images of other dialogs: in distribution, but sometimes the same. The paper lacks it."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Swap(Kind):
-    """another dialog's caption, image, question or answer is delivered: uninformative but in distribution"""
+    """another dialog's caption, image, question or answer is delivered: which is in distribution"""
 
     channels = CHANNELS
     uses_other_dialogs = True
