@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from cooperation.config.experiment import read
 from cooperation.io.files import InputError
+from cooperation.reports import drawing
 from cooperation.reports.drawing import STYLES, save, styles
 from cooperation.reports.figures import rounds, why
 from cooperation.reports.paper import read_figures
@@ -282,3 +283,14 @@ def test_two_models_have_panels_of_their_own_on_one_scale(material):
     first, second = drawn.axes
     assert first.get_shared_x_axes().joined(first, second)
     assert "model other, reading written: bots" in why.describe(shown, "why").alt
+
+
+def test_a_bar_of_few_samples_may_leave_its_value_out():
+    """Then it has no length on that side: matplotlib refuses one that reaches back."""
+    axes = Figure().subplots()
+    given = {0.0: Estimate(5.0, 6.0, 7.0, (1,), (5.0,)), 1.0: Estimate(5.0, 4.0, 7.0, (1, 2), (4.0, 6.0))}
+    drawing.points(axes, given, "x", color="black")
+    [bars] = [one for one in axes.collections if hasattr(one, "get_segments")]
+    assert [segment[:, 0].tolist() for segment in bars.get_segments()] == [[5.0, 7.0], [4.0, 7.0]]
+    strokes = [line for line in axes.lines if line.get_marker() == "|" and line.get_markersize() == 6]
+    assert [line.get_xdata() for line in strokes] == [(4.0, 6.0)]

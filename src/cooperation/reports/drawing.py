@@ -1,6 +1,6 @@
 """What all figures share: styles, and how they are written."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,10 @@ from cooperation.io.text import visible
 from cooperation.io.writing import written_whole
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from cooperation.reports.trainings import Estimate
 
 # Okabe and Ito's colours, which the colour-blind can distinguish; lines differ in markers and dashes, too.
 STYLES: list[dict[str, Any]] = [
@@ -41,6 +44,23 @@ def styles(conditions: Sequence[Condition]) -> list[dict[str, Any]]:
         for rank, number in enumerate(sorted(p, key=lambda number: p[number])):
             found[number]["color"] = mpl.colors.to_hex(mpl.colormaps["viridis"](0.8 - 0.65 * rank / (len(p) - 1)))
     return found
+
+
+def points(axes: "Axes", estimates: Mapping[float, "Estimate"], label: str, **look: Any) -> None:
+    """Draw estimates with their intervals, and a stroke for each of several trainings; estimates: by height.
+
+    A bar that would have to reach back, since an interval of few samples may leave its value out, has no length.
+    """
+    import numpy as np  # noqa: PLC0415
+
+    lengths = [(one.value - one.low, one.high - one.value) for one in estimates.values()]
+    error = np.clip(np.nan_to_num(np.array(lengths).reshape(-1, 2)), 0, None).T
+    values = [one.value for one in estimates.values()]
+    axes.errorbar(values, list(estimates), xerr=error, label=label, capsize=2, linestyle="none", **look)
+    for place, one in estimates.items():
+        if len(one.each) > 1:
+            axes.plot(one.each, [place] * len(one.each), "|", color=look["color"], markersize=6)
+    axes.grid(axis="x", color="#dddddd", linewidth=0.6)
 
 
 RC: Any = {

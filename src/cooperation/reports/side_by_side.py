@@ -213,22 +213,19 @@ def figure(resampled: Resampled, numbers: pd.DataFrame) -> "Figure":
 
 def _panel(axes: "Axes", models: Mapping[str, Mapping[tuple[str, str, int], Estimate]]) -> None:
     """Points with their intervals; models: name → its estimates."""
-    from cooperation.reports.drawing import STYLES  # noqa: PLC0415
+    from cooperation.reports.drawing import STYLES, points  # noqa: PLC0415
 
     places = np.linspace(-0.36, 0.36, 2 * len(models)) * (1 if len(models) > 1 else 0.4)
     lines = product(models.items(), LOST)
     for number, ((model, found), kind) in enumerate(lines):
-        points = {at: found.get((kind, channel, ROUNDS)) for at, channel in enumerate(NOISE)}
-        shown = {at + places[number]: one for at, one in points.items() if one is not None}
-        error = np.array([(one.value - one.low, one.high - one.value) for one in shown.values()]).reshape(-1, 2).T
+        played = {at: found.get((kind, channel, ROUNDS)) for at, channel in enumerate(NOISE)}
+        shown = {at + places[number]: one for at, one in played.items() if one is not None}
         style = STYLES[number // 2 % len(STYLES)]
         fill = style["color"] if kind == "noise" else "white"
-        look = {"color": style["color"], "marker": style["marker"], "markerfacecolor": fill, "linestyle": "none"}
         label = f"{model}, {KINDS[kind]}" if len(models) > 1 else KINDS[kind]
-        axes.errorbar([one.value for one in shown.values()], list(shown), xerr=error, capsize=2, label=label, **look)
+        points(axes, shown, label, color=style["color"], marker=style["marker"], markerfacecolor=fill)
     axes.axvline(0, color="#888888", linewidth=0.8)
     axes.set_xlabel("lost at round 10 [points of MPR]")
-    axes.grid(axis="x", color="#dddddd", linewidth=0.6)
 
 
 def described(numbers: pd.DataFrame) -> str:

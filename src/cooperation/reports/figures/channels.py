@@ -1,7 +1,7 @@
 """What each channel costs at round 10: the paper's gap, ours by noise and by another dialog's."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cooperation.config.experiment import Experiment
 from cooperation.reports.figures import Description
@@ -43,7 +43,7 @@ def draw(material: "Material", _name: str) -> "Figure":
 
     panels = gaps(material)
     with styled():
-        drawn = Figure(figsize=(1.4 + 3.6 * max(len(panels), 1), 2.9), layout="constrained")
+        drawn = Figure(figsize=(1.4 + 3.6 * max(len(panels), 1), 3.1), layout="constrained")
         grid = drawn.subplots(1, max(len(panels), 1), sharex=True, sharey=True, squeeze=False)[0]
         for (title, found), axes in zip(panels.items(), grid, strict=False):
             _panel(axes, found)
@@ -51,6 +51,7 @@ def draw(material: "Material", _name: str) -> "Figure":
         grid[0].invert_yaxis()
         handles = grid[0].get_legend_handles_labels()
         drawn.legend(*handles, loc="outside lower center", ncols=3, frameon=False, fontsize=8)
+        drawn.suptitle(f"{material.experiment.dataset}: {material.size}", fontsize=9, x=0.01, ha="left")
     return drawn
 
 
@@ -74,19 +75,17 @@ def describe(material: "Material", _name: str) -> Description:
 
 def gaps(material: "Material") -> dict[str, Gaps]:
     """Title of each panel → what is drawn there."""
-    from cooperation.config.conditions import Condition
     from cooperation.reports.diagnostics import NOISE
     from cooperation.reports.headline import gaps_of
     from cooperation.reports.trainings import Estimate
 
     table = material.published
-    cells = table[(table["table"] == 1) & (table["quantity"] == "mpr") & (table["round"] == table["round"].max())]
-    printed = cells.set_index("settings")["value"]
+    printed = table[table["quantity"] == "gap"].set_index("settings")["value"]
     nan = float("nan")
     paper = {
-        channel: Estimate(round(float(printed[Condition().text] - printed[condition.text]), 1), nan, nan)
+        channel: Estimate(float(printed[condition.text]), nan, nan)
         for channel, condition in NOISE.items()
-        if condition.text in printed and Condition().text in printed
+        if condition.text in printed
     }
     found: dict[str, Gaps] = {}
     playing = models(material.experiment)
@@ -99,22 +98,14 @@ def gaps(material: "Material") -> dict[str, Gaps]:
 
 
 def _panel(axes: "Axes", found: Gaps) -> None:
-    import numpy as np
+    from cooperation.reports.drawing import points
 
     channels = list(dict.fromkeys(channel for of_channels in found.values() for channel in of_channels))
     for number, (kind, of_channels) in enumerate(found.items()):
         color, marker = LOOKS[kind]
-        places = [channels.index(channel) + 0.24 * (number - 1) for channel in of_channels]
-        values = [one.value for one in of_channels.values()]
-        lengths = [(one.value - one.low, one.high - one.value) for one in of_channels.values()]
-        error = np.nan_to_num(np.array(lengths).reshape(-1, 2)).T
-        look: dict[str, Any] = {"color": color, "marker": marker, "linestyle": "none", "markersize": 4.5}
-        axes.errorbar(values, places, xerr=error, label=LABELS[kind], capsize=2, **look)
-        for place, one in zip(places, of_channels.values(), strict=True):
-            if len(one.each) > 1:
-                axes.plot(one.each, [place] * len(one.each), "|", color=color, markersize=6)
+        placed = {channels.index(channel) + 0.24 * (number - 1): one for channel, one in of_channels.items()}
+        points(axes, placed, LABELS[kind], color=color, marker=marker, markersize=4.5)
     axes.set_yticks(range(len(channels)), channels)
     axes.axvline(0, color="#888888", linewidth=0.8)
     axes.set_xlabel("Gap at round 10 [points of MPR]")
     axes.margins(y=0.12)
-    axes.grid(axis="x", color="#dddddd", linewidth=0.6)

@@ -96,19 +96,13 @@ def _cells(rows: "pd.DataFrame", table: str, model: str) -> "pd.DataFrame":
 
 def _panel(axes: "Axes", cells: "pd.DataFrame", columns: tuple[str, ...]) -> None:
     """A point with its interval for each row and column; rows from top to bottom, columns a little apart."""
-    from cooperation.reports.drawing import STYLES
+    from cooperation.reports.drawing import STYLES, points
     from cooperation.reports.trainings import Estimate
 
     rows = list(dict.fromkeys(cells["row"]))
     for number, (column, style) in enumerate(zip(columns, STYLES, strict=False)):
-        line = cells[cells["column"] == column].set_index("row").loc[rows]
-        error = [line["value"] - line["low"], line["high"] - line["value"]]
-        places = [place + 0.24 * number - 0.12 for place in range(len(rows))]
-        points = {"color": style["color"], "marker": style["marker"], "linestyle": "none", "markersize": 4}
-        axes.errorbar(line["value"], places, xerr=error, label=column, capsize=2, **points)
-        for place, found in zip(places, map(Estimate.of, line.to_dict("records")), strict=True):
-            if len(found.each) > 1:
-                axes.plot(found.each, [place] * len(found.each), "|", color=style["color"], markersize=7)
+        lines = cells[cells["column"] == column].set_index("row").loc[rows].to_dict("records")
+        placed = {place + 0.24 * number - 0.12: Estimate.of(line) for place, line in enumerate(lines)}
+        points(axes, placed, column, color=style["color"], marker=style["marker"], markersize=4)
     axes.set_yticks(range(len(rows)), rows)
     axes.margins(y=0.15)
-    axes.grid(axis="x", color="#dddddd", linewidth=0.6)
