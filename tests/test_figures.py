@@ -290,7 +290,7 @@ def test_a_bar_of_few_samples_may_leave_its_value_out():
     axes = Figure().subplots()
     given = {0.0: Estimate(5.0, 6.0, 7.0, (1,), (5.0,)), 1.0: Estimate(5.0, 4.0, 7.0, (1, 2), (4.0, 6.0))}
     drawing.points(axes, given, "x", color="black")
-    [bars] = [one for one in axes.collections if hasattr(one, "get_segments")]
+    *_, (bars,) = axes.containers[0].lines
     assert [segment[:, 0].tolist() for segment in bars.get_segments()] == [[5.0, 7.0], [4.0, 7.0]]
     strokes = [line for line in axes.lines if line.get_marker() == "|" and line.get_markersize() == 6]
-    assert [line.get_xdata() for line in strokes] == [(4.0, 6.0)]
+    assert [tuple(line.get_xdata()) for line in strokes] == [(4.0, 6.0)]
