@@ -332,11 +332,14 @@ def test_without_a_published_hash_the_first_is_compared_later(host, address, pat
     fetch(path, address)
     path.unlink()
     host.content = CONTENT[::-1]
-    with pytest.raises(InputError, match=rf"its sha256 is .*, recorded in {record(path)} is {SHA256}"):
+    with pytest.raises(
+        InputError,
+        match=rf"its sha256 is .*, recorded in {record(path)} \(delete that if another version is wanted\) is {SHA256}",
+    ):
         fetch(path, address)
     assert not path.exists()
     path.write_bytes(b"damaged")
-    with pytest.raises(InputError, match=f"recorded in .* is {SHA256}; delete it"):
+    with pytest.raises(InputError, match=f"recorded in .*delete that.* is {SHA256}; delete it"):
         fetch(path, address)
     path.unlink()
     host.content = CONTENT
@@ -363,6 +366,35 @@ def test_https_proxy_is_honoured(host, address, path, monkeypatch):
     host.script = [status(403)] * 9
     refused(path, "https://images.invalid/train2014.zip", words="403")
     assert host.requests[0][:2] == ("CONNECT", "images.invalid:443")
+
+
+@pytest.mark.parametrize("name", ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"])
+def test_a_proxy_that_does_not_answer_is_named_by_its_variable(address, path, monkeypatch, name):
+    """And the next address is asked."""
+    monkeypatch.setenv(name, "http://127.0.0.1:9")
+    refused(path, "https://images.invalid/train2014.zip", words=f"see the variable {name}")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    fetch(path, "https://images.invalid/train2014.zip", address)
+
+
+@pytest.mark.parametrize("name", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
+def test_certificates_that_are_not_there_are_named_by_their_variable(address, path, monkeypatch, tmp_path, name):
+    monkeypatch.delenv("REQUESTS_CA_BUNDLE", raising=False)
+    monkeypatch.setenv(name, str(tmp_path / "none.pem"))
+    refused(path, "https://images.invalid/train2014.zip", words=f"none.pem; see the variable {name}")
+    fetch(path, "https://images.invalid/train2014.zip", address)
+
+
+def test_what_takes_long_is_seen_in_a_log(address, path, monkeypatch, capsys):
+    fetch(path, address)
+    assert capsys.readouterr().err == ""
+    path.unlink()
+    monkeypatch.setattr("cooperation.data.download.LOGGED", 0.0)
+    fetch(path, address)
+    said = capsys.readouterr().err
+    assert "file.zip.part" in said
+    assert "328k/328k" in said
+    assert "B/s" in said
 
 
 def test_command(address, path, monkeypatch, capsys):

@@ -10,7 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path, PurePath
-from typing import IO
+from typing import IO, NoReturn
 
 import requests
 from requests.adapters import HTTPAdapter
@@ -29,6 +29,8 @@ from cooperation.io.writing import link_or_copy, write_text
 # A transfer that breaks off loses the block that it was in.
 BLOCK = 1 << 16
 LONGEST_PAUSE = 60.0
+# Seconds between two notes of a progress in a log.
+LOGGED = 10.0
 # How addresses are asked before anything is fetched.
 ONCE = Retries(tries=1, pause=0, timeout=10)
 HASH = re.compile("[0-9a-f]{64}")
@@ -53,7 +55,8 @@ def obtain(path: Path, download: Download, retries: Retries, have: Path | None =
     """
     record = record_of(path)
     if not download.sha256 and (recorded := recorded_digest(path)):
-        download = replace(download, sha256=recorded, stated=f"recorded in {record}")
+        stated = f"recorded in {record} (delete that if another version is wanted)"
+        download = replace(download, sha256=recorded, stated=stated)
     path.parent.mkdir(parents=True, exist_ok=True)
     origin = "there already"
     if not path.exists() and (copy := have or beside(path) or cached(path.name, download.sha256)):
@@ -119,10 +122,21 @@ def _fetch(address: str, partial: Path, download: Download, retries: Retries) ->
                 if failures >= retries.tries:
                     raise InputError(f"{address}: {error}, {failures} times in a row") from error
                 time.sleep(min(retries.pause * 2 ** (failures - 1), LONGEST_PAUSE))
-            except ODD as error:
+            except (*ODD, OSError) as error:
                 response = getattr(error, "response", None)
                 reason = error if response is None else f"{response.status_code} {response.reason}"
-                raise InputError(f"{address}: {' '.join(str(reason).split())}") from error
+                raise InputError(f"{address}: {' '.join(str(reason).split())}{_set_by(error, address)}") from error
+
+
+def _set_by(error: Exception, address: str) -> str:
+    """The variables that chose the proxy or the certificates that a request failed by, in words; "" where none did."""
+    names: tuple[str, ...] = ()
+    if isinstance(error, requests.exceptions.ProxyError):
+        names = f"{address.partition(':')[0]}_proxy", "all_proxy"
+    elif isinstance(error, requests.exceptions.SSLError) or "CA certificate bundle" in str(error):
+        names = "requests_ca_bundle", "curl_ca_bundle"
+    found = [name for each in names for name in (each, each.upper()) if os.environ.get(name)]
+    return f"; see the variable {' or '.join(found)}" if found else ""
 
 
 class PatientRetry(Retry):
@@ -206,7 +220,7 @@ def _save(response: requests.Response, partial: Path, start: int, total: int) ->
     with (
         file_errors(partial),
         partial.open("ab" if start else "wb") as file,
-        tqdm(desc=partial.name[1:], total=total or None, initial=start, unit="B", unit_scale=True, disable=None) as bar,
+        _bar(partial.name[1:], total, start) as bar,
     ):
         try:
             for block in response.iter_content(BLOCK):
@@ -219,6 +233,14 @@ def _save(response: requests.Response, partial: Path, start: int, total: int) ->
             raise _TransferError(f"broke off after {file.tell():,} bytes") from error
         if file.tell() < total:
             raise _TransferError(f"ended after {file.tell():,} of {total:,} bytes")
+
+
+def _bar(what: str, total: int, start: int = 0) -> "tqdm[NoReturn]":
+    """Bytes, rate and time left; in a log, of what takes long, and now and then."""
+    pause = 0.1 if sys.stderr.isatty() else LOGGED
+    return tqdm(
+        desc=what, total=total or None, initial=start, unit="B", unit_scale=True, mininterval=pause, delay=pause
+    )
 
 
 def _check(path: Path, name: str, download: Download, place: str, remedy: str) -> str:
@@ -255,7 +277,7 @@ def _check_bytes(file: IO[bytes], size: int, download: Download, place: str, rem
     if download.size and size != download.size:
         raise InputError(f"{place}: {size:,} bytes instead of {download.size:,}{remedy}")
     total = hashlib.sha256()
-    with tqdm(desc="check", total=size or None, unit="B", unit_scale=True, disable=None) as bar:
+    with _bar("check", size) as bar:
         while block := file.read(BLOCK):
             total.update(block)
             bar.update(len(block))
