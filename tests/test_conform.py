@@ -99,6 +99,36 @@ class LeaksByGlobal(Fine):
         return np.array([[float(picture.name in seen[:1]) for picture in candidates] for _ in dialogs])
 
 
+class LeaksLate(Fine):
+    """Through the environment, and not before the fifth round."""
+
+    def answer(self, pictures, dialogs, questions):
+        for dialog, picture in zip(dialogs, pictures, strict=True):
+            if len(dialog.turns) > 4:
+                LEAKED[dialog.caption] = picture.name
+        return super().answer(pictures, dialogs, questions)
+
+    def score(self, dialogs, candidates):
+        seen = [[picture.name == LEAKED.get(dialog.caption) for picture in candidates] for dialog in dialogs]
+        return super().score(dialogs, candidates) + 2000 * np.array(seen)
+
+
+class ReadsTheBatchOfItsOwnWords(Fine):
+    """As batch normalisation of what nobody else says."""
+
+    def score(self, dialogs, candidates):
+        known = np.array([sum(answer.startswith("about ") for _, answer in dialog.turns) for dialog in dialogs])
+        heard = [number(repr(dialog)) % 9 for dialog in dialogs] * (known > 0)
+        return super().score(dialogs, candidates) + (heard - np.mean(heard))[:, None]
+
+
+class Exits(Fine):
+    def answer(self, pictures, dialogs, questions):
+        if dialogs[0].turns:
+            raise SystemExit(0)
+        return super().answer(pictures, dialogs, questions)
+
+
 class Samples(Fine):
     def ask(self, dialogs):
         return [f"is it {random.random()}?" for _ in dialogs]
@@ -212,6 +242,9 @@ def test_good_bots_pass(bots):
         (KeepsOwnAnswer, "no hidden state"),
         (KeepsAChat, "no hidden state"),
         (LeaksByGlobal, "no leak"),
+        (LeaksLate, "no leak"),
+        (ReadsTheBatchOfItsOwnWords, "any batch size"),
+        (Exits, "well-formed"),
         (Samples, "same twice"),
         (SamplesFromASeed, "no hidden state"),
         (ReadsTheBatch, "any batch size"),

@@ -87,7 +87,7 @@ def _own(path: Path, what: str, function: Callable[..., Any], *arguments: Any, *
     """Call something of the builder's; raises `BotError` where it raises."""
     try:
         return function(*arguments, **options)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise BotError(f"{path}: {what} raised {_said(error)}", shortened(error)) from error
 
 
@@ -210,7 +210,8 @@ class Calls:
             return getattr(self.bots, name)(*arguments)
         except InputError:
             raise
-        except Exception as error:
+        # A builder's exit would end the test with no word.
+        except (Exception, SystemExit) as error:
             where = f"{_round(dialogs)}, {self._culprit(name, arguments)}" if dialogs else ""
             message = f"{self.place}: {name}: {where}{', ' * bool(where)}raised {_said(error)}"
             raise BotError(message, shortened(error)) from error
@@ -224,7 +225,7 @@ class Calls:
             alone = [part[one] for part in arguments] if name != "score" else [dialogs[one], arguments[1]]
             try:
                 getattr(self.bots, name)(*alone)
-            except Exception:
+            except (Exception, SystemExit):
                 return f"dialog {number} (“{dialog.caption}”)"
         return f"{len(dialogs)} dialogs together"
 

@@ -1,6 +1,6 @@
 """Whether a builder's bots keep to the rules of the game: each rule, what a breach means, and how to mend it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from cooperation.bots.calls import BotError, Calls, WrongValueError
@@ -46,11 +46,11 @@ class Check:
     state: str = BREACH
 
 
-SAME, STATE, BATCH, ORDER = "same twice", "no hidden state", "any batch size", "any order"
+WELL, SAME, STATE, BATCH, ORDER = "well-formed", "same twice", "no hidden state", "any batch size", "any order"
 STATELESS = "keep nothing between calls, neither in the object nor in globals; all that a bot remembers is in `dialogs`"
 CHECKS = (
     Check(
-        "well-formed",
+        WELL,
         "each function returns the right number, types, shapes and finite values, for strange words, too",
         "games end with this error",
         "return what `cooperation.api` says",
@@ -62,7 +62,7 @@ CHECKS = (
         "games end, or one dialog changes another",
         "make new lists and arrays in place of writing into those that are given",
         rules.reads_only,
-        ("well-formed",),
+        (WELL,),
     ),
     Check(
         SAME,
@@ -144,7 +144,11 @@ def conform(make: Make, sample: Sample, rewound: Make | None = None) -> Iterator
     that what else they do can be judged.
     """
     states: dict[str, str] = {}
+    samples = [sample]
     for check in CHECKS:
+        if states == {WELL: FINE}:
+            # In the bots' own words and in a late round, what the given dialogs don't reach may show.
+            samples.append(rules.own_talk(make(), sample))
         if check.name in states:
             continue
         lacking = [name for name in check.needs if states.get(name) not in (FINE, SAMPLES)]
@@ -153,9 +157,9 @@ def conform(make: Make, sample: Sample, rewound: Make | None = None) -> Iterator
             first, state = next((name, state) for name, state in states.items() if state not in (FINE, SAMPLES))
             finding = Finding(check, SKIPPED, f"mend “{first}” first" if state == BREACH else f"“{first}” is {state}")
         else:
-            finding = _judged(check, rewound if rewound and drawing else make, sample)
+            finding = _judged(check, rewound if rewound and drawing else make, samples)
             if rewound and finding.state == BREACH:
-                finding = _sampled(finding, _judged(check, rewound, sample), drawing)
+                finding = _sampled(finding, _judged(check, rewound, samples), drawing)
         states[finding.check.name] = finding.state
         yield finding
 
@@ -183,17 +187,26 @@ def _sampled(finding: Finding, rewound: Finding, drawing: bool) -> Finding:
     return finding
 
 
-def _judged(check: Check, make: Make, sample: Sample) -> Finding:
+def _look(check: Check, make: Make, samples: Sequence[Sample]) -> str:
+    """What is seen in any of the samples, of a breach; of what is doubtful, what is seen in all of them."""
+    seen = ""
+    for own in (sample.copied() for sample in samples):
+        seen = check.look(lambda own=own: Subject.of(make(), own), own)  # type: ignore[misc]
+        if bool(seen) == (check.state == BREACH):
+            break
+    return seen
+
+
+def _judged(check: Check, make: Make, samples: Sequence[Sample]) -> Finding:
     try:
-        own = sample.copied()
-        seen = check.look(lambda: Subject.of(make(), own), own)
+        seen = _look(check, make, samples)
     except (BotError, WrongValueError) as error:
         named, seen = check, str(error)
         if isinstance(error, BotError) and any(words in seen for words in WRITES):
             named = _check("reads only")
         # Bots that did well in a dialog from its beginning, but here are asked first in the middle of one.
-        elif "no hidden state" not in check.needs and check.name != "well-formed":
-            named, seen = _check("no hidden state"), f"{seen}, when first called in the middle of a dialog"
+        elif STATE not in check.needs and check.name != WELL:
+            named, seen = _check(STATE), f"{seen}, when first called in the middle of a dialog"
         return Finding(named, BREACH, seen, getattr(error, "trace", ""))
     return Finding(check, check.state, seen) if seen else Finding(check, FINE)
 

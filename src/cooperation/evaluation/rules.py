@@ -17,6 +17,8 @@ from cooperation.game.messages import ROUNDS
 
 # Scores of one dialog alone and among others are products of other shapes, and differ in rounding.
 CLOSE = 1e-3
+# Rounds that the bots speak themselves, and how many these are made by saying them again: two before the end.
+SPOKEN, LATE = 3, ROUNDS - 2
 ANSWERS = ("yes", "no", "red", "two", "a man", "i can't tell")
 
 
@@ -105,6 +107,7 @@ def well_formed(make: Callable[[], Subject], sample: Sample) -> str:
     unlike = tuple(noise(picture, (number + 1) / 20) for number, picture in enumerate(sample.pictures))
     subject.calls.answer(unlike, sample.dialogs, sample.questions)
     subject.calls.describe()
+    own_talk(subject.calls, sample)
     return ""
 
 
@@ -163,6 +166,20 @@ def any_order(make: Callable[[], Subject], sample: Sample) -> str:
 
     different = _listed(found())
     return different and f"{different} returned something else when the dialogs stood in another order"
+
+
+def own_talk(calls: Calls, sample: Sample) -> Sample:
+    """The sample after so many rounds as come late in a game, of what the bots say themselves, over and over.
+
+    Raises as `Calls`.
+    """
+    dialogs = tuple(Dialog(dialog.caption) for dialog in sample.dialogs)
+    for _ in range(SPOKEN):
+        asked = tuple(calls.ask(dialogs))
+        turns = zip(dialogs, asked, calls.answer(sample.pictures, dialogs, asked), strict=True)
+        dialogs = tuple(dialog.after(question, answer) for dialog, question, answer in turns)
+    late = tuple(Dialog(dialog.caption, (dialog.turns * ROUNDS)[:LATE]) for dialog in dialogs)
+    return replace(sample, dialogs=late, questions=tuple(calls.ask(late)))
 
 
 def no_state(make: Callable[[], Subject], sample: Sample) -> str:
