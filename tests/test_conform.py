@@ -129,6 +129,17 @@ class Exits(Fine):
         return super().answer(pictures, dialogs, questions)
 
 
+class ScoresByRank(Fine):
+    def score(self, dialogs, candidates):
+        return super().score(dialogs, candidates).argsort(1).argsort(1)
+
+
+class SumsToOne(Fine):
+    def score(self, dialogs, candidates):
+        found = super().score(dialogs, candidates)
+        return found / found.sum(1, keepdims=True)
+
+
 class Samples(Fine):
     def ask(self, dialogs):
         return [f"is it {random.random()}?" for _ in dialogs]
@@ -243,6 +254,8 @@ def test_good_bots_pass(bots):
         (KeepsAChat, "no hidden state"),
         (LeaksByGlobal, "no leak"),
         (LeaksLate, "no leak"),
+        (ScoresByRank, "any candidates"),
+        (SumsToOne, "any candidates"),
         (ReadsTheBatchOfItsOwnWords, "any batch size"),
         (Exits, "well-formed"),
         (Samples, "same twice"),

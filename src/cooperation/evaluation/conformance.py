@@ -47,6 +47,7 @@ class Check:
 
 
 WELL, SAME, STATE, BATCH, ORDER = "well-formed", "same twice", "no hidden state", "any batch size", "any order"
+CANDIDATES = "any candidates"
 STATELESS = "keep nothing between calls, neither in the object nor in globals; all that a bot remembers is in `dialogs`"
 CHECKS = (
     Check(
@@ -111,6 +112,14 @@ CHECKS = (
         "results depend on which dialogs stand side by side",
         "return outputs in the order of the inputs, each from its own dialog alone",
         rules.any_order,
+        (STATE,),
+    ),
+    Check(
+        CANDIDATES,
+        "a candidate is scored the same among others and among fewer",
+        "where candidates are many they are scored in parts, whose scores can't be compared: ranks are wrong",
+        "score each candidate by itself, and normalise nothing over the candidates",
+        rules.any_candidates,
         (STATE,),
     ),
     Check(
@@ -182,8 +191,8 @@ def _sampled(finding: Finding, rewound: Finding, drawing: bool) -> Finding:
         return Finding(check, SAMPLES, "draws at random, and begun anew it draws the same; the intervals include it")
     if check.name == SAME and not finding.trace:
         return Finding(check, DOUBT, f"{finding.seen}, and its draws can't be begun anew, so more can't be judged")
-    if drawing and check.name in (BATCH, ORDER):
-        return Finding(check, SKIPPED, "what is drawn for a dialog may depend on the others beside it")
+    if drawing and check.name in (BATCH, ORDER, CANDIDATES):
+        return Finding(check, SKIPPED, "what is drawn for one may depend on the others beside it")
     return finding
 
 

@@ -168,6 +168,17 @@ def any_order(make: Callable[[], Subject], sample: Sample) -> str:
     return different and f"{different} returned something else when the dialogs stood in another order"
 
 
+def any_candidates(make: Callable[[], Subject], sample: Sample) -> str:
+    """The candidates in two parts, and all together: of many, some thousands are scored at a time."""
+    subject = make()
+    if not subject.calls.has("score"):
+        return ""
+    half = len(subject.rows) // 2
+    parts = [subject.calls.score(sample.dialogs, subject.rows[part]) for part in (slice(half), slice(half, None))]
+    fits = same(np.concatenate(parts, 1), subject.judge(sample.dialogs), CLOSE)
+    return "" if fits else "`score` gave candidates something else among fewer others"
+
+
 def own_talk(calls: Calls, sample: Sample) -> Sample:
     """The sample after so many rounds as come late in a game, of what the bots say themselves, over and over.
 
