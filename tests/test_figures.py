@@ -289,7 +289,7 @@ def test_a_bar_of_few_samples_may_leave_its_value_out():
     """Then it has no length on that side: matplotlib refuses one that reaches back."""
     axes = Figure().subplots()
     given = {0.0: Estimate(5.0, 6.0, 7.0, (1,), (5.0,)), 1.0: Estimate(5.0, 4.0, 7.0, (1, 2), (4.0, 6.0))}
-    drawing.points(axes, given, "x", color="black")
+    drawing.points(axes, given, "x", ["a", "b"], color="black")
     *_, (bars,) = axes.containers[0].lines
     assert [segment[:, 0].tolist() for segment in bars.get_segments()] == [[5.0, 7.0], [4.0, 7.0]]
     strokes = [line for line in axes.lines if line.get_marker() == "|" and line.get_markersize() == 6]

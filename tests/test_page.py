@@ -124,8 +124,10 @@ def test_links_lead_somewhere_and_ids_are_unique(text):
 
 def test_pictures_and_tables_can_be_read_aloud(text):
     page = Page(text)
-    assert len(page.all("img")) == 2
-    assert all("Line charts of MPR" in attributes["alt"] for attributes in page.all("img"))
+    figures = page.all("svg")
+    assert len(figures) == 2
+    assert all("Line charts of MPR" in attributes["aria-label"] for attributes in figures)
+    assert all(attributes["role"] == "group" for attributes in figures)
     assert all(attributes.get("scope") in ("col", "row") for attributes in page.all("th"))
     assert len(page.all("caption")) == len(page.all("table"))
 
@@ -188,7 +190,7 @@ def test_the_diagnostics_have_a_section_with_a_described_figure(material):
     text = page_of(shown, tables, {"why": (why.describe(shown, "why"), SVG)})
     page = Page(text)
     assert {"href": "#why"} in page.all("a")
-    assert [image["alt"] for image in page.all("img") if "image, noise: 30.0" in image["alt"]]
+    assert [one for one in page.all("svg") if "image, noise: 30.0" in one["aria-label"]]
     assert "costs more than a swap: noise − swap is image +10.0." in text
     assert "<b>20.0</b><small>[19.0, 21.0]</small>" in text
     assert "<code>diagnostics.csv</code>" in text
@@ -300,5 +302,5 @@ def test_a_figure_of_no_section_of_the_page_has_one_of_its_own(material):
     text = page_of(material, figures={"toy": (toy, SVG)})
     page = Page(text)
     assert {"href": "#figure-toy"} in page.all("a")
-    assert [image["alt"] for image in page.all("img")] == ["A bear & a <ball>."]
+    assert [image["aria-label"] for image in page.all("svg")] == ["A bear & a <ball>."]
     assert "<code>figure_toy.svg</code>" in text

@@ -4,15 +4,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from cooperation.config.conditions import Condition
 from cooperation.io.files import InputError
 from cooperation.io.text import visible
 from cooperation.io.writing import written_whole
+from cooperation.reports.svg import with_values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
     from cooperation.reports.trainings import Estimate
 
@@ -46,8 +49,10 @@ def styles(conditions: Sequence[Condition]) -> list[dict[str, Any]]:
     return found
 
 
-def points(axes: "Axes", estimates: Mapping[float, "Estimate"], label: str, **look: Any) -> None:
+def points(axes: "Axes", estimates: Mapping[float, "Estimate"], label: str, rows: Sequence[str], **look: Any) -> None:
     """Draw estimates with their intervals, and a stroke for each of several trainings; estimates: by height.
+
+    rows: what each is of.
 
     A bar that would have to reach back, since an interval of few samples may leave its value out, has no length.
     """
@@ -56,7 +61,8 @@ def points(axes: "Axes", estimates: Mapping[float, "Estimate"], label: str, **lo
     lengths = [(one.value - one.low, one.high - one.value) for one in estimates.values()]
     error = np.clip(np.nan_to_num(np.array(lengths).reshape(-1, 2)), 0, None).T
     values = [one.value for one in estimates.values()]
-    axes.errorbar(values, list(estimates), xerr=error, label=label, capsize=2, linestyle="none", **look)
+    drawn = axes.errorbar(values, list(estimates), xerr=error, label=label, capsize=2, linestyle="none", **look)
+    say(drawn.lines[0], [f"{row}, {label}: {one}" for row, one in zip(rows, estimates.values(), strict=True)])
     for place, one in estimates.items():
         if len(one.each) > 1:
             axes.plot(one.each, [place] * len(one.each), "|", color=look["color"], markersize=6)
@@ -82,6 +88,15 @@ def styled() -> Iterator[None]:
         yield
 
 
+SAID: WeakKeyDictionary[Any, tuple[str, ...]] = WeakKeyDictionary()
+"""Lines of figures → what is told at each of their points."""
+
+
+def say(line: "Line2D", texts: Sequence[str]) -> None:
+    """Let an SVG tell at each point of a line what it is; texts: one a point, in their order."""
+    SAID[line] = tuple(texts)
+
+
 def _write_out(figure: "Figure") -> None:
     """Write out invisible characters, for which formats have no glyph, and read nothing as a formula."""
     from matplotlib.text import Text  # noqa: PLC0415
@@ -101,6 +116,14 @@ def save(figure: "Figure", path: Path) -> None:
     undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}, ".png": {}}
     if path.suffix not in undated:
         raise InputError(f"{path}: unknown ending; choose .pdf, .svg or .png")
+    from matplotlib.lines import Line2D  # noqa: PLC0415
+
+    telling = [line for line in figure.findobj(Line2D) if line in SAID]
+    for number, line in enumerate(telling):
+        line.set_gid(f"values-{number}")
     with styled(), written_whole(path) as temporary:
         _write_out(figure)
         figure.savefig(temporary, dpi=200, metadata=undated[path.suffix])
+        if path.suffix == ".svg":
+            drawn = temporary.read_text(encoding="utf-8")
+            temporary.write_text(with_values(drawn, [SAID[line] for line in telling]), encoding="utf-8")

@@ -25,8 +25,9 @@ from cooperation.reports.headline import headline
 from cooperation.reports.material import Material
 from cooperation.reports.needed import path_of
 from cooperation.reports.paper import CITATION, READING_TITLES, dataset_note
+from cooperation.reports.svg import inlined
 from cooperation.reports.table import Table
-from cooperation.reports.templates import environment, picture
+from cooperation.reports.templates import environment
 
 SHOWN = (Condition(), NOISE["image"], NOISE["answer"])
 """Conditions under which a dialog is printed."""
@@ -171,7 +172,12 @@ def _figures(contents: Contents) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = {}
     for name, (description, svg) in contents.figures.items():
         talks = _both(contents.material, name) if description.section == "manual" else []
-        shown = {"name": name, "about": description, "image": picture(svg), "talks": talks}
+        shown = {
+            "name": name,
+            "about": description,
+            "image": inlined(svg, f"figure-{name}", description.alt),
+            "talks": talks,
+        }
         found.setdefault(description.section, []).append(shown)
     return found
 

@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
@@ -241,8 +242,8 @@ def interval_of(low: float, high: float) -> str:
 
 
 def with_interval(value: float, low: float, high: float) -> str:
-    """A number and its 95 % interval: 3.0 [2.1, 4.4]."""
-    return f"{number(value)} {interval_of(low, high)}"
+    """A number and its 95 % interval, if it has one: 3.0 [2.1, 4.4]."""
+    return number(value) if isnan(low) else f"{number(value)} {interval_of(low, high)}"
 
 
 def signed(value: float) -> str:

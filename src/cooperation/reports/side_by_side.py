@@ -223,7 +223,8 @@ def _panel(axes: "Axes", models: Mapping[str, Mapping[tuple[str, str, int], Esti
         style = STYLES[number // 2 % len(STYLES)]
         fill = style["color"] if kind == "noise" else "white"
         label = f"{model}, {KINDS[kind]}" if len(models) > 1 else KINDS[kind]
-        points(axes, shown, label, color=style["color"], marker=style["marker"], markerfacecolor=fill)
+        rows = [channel for channel, one in zip(NOISE, played.values(), strict=True) if one is not None]
+        points(axes, shown, label, rows, color=style["color"], marker=style["marker"], markerfacecolor=fill)
     axes.axvline(0, color="#888888", linewidth=0.8)
     axes.set_xlabel("lost at round 10 [points of MPR]")
 

@@ -11,7 +11,8 @@ def environment() -> Environment:
     """The templates of this folder.
 
     table.html.j2 is a page of one table, page.html.j2 the page of all, card.html.j2 that of a test. All include
-    macros.html.j2, page.css and sort.js. (Workflow rules take the files named in the source as a command's inputs.)
+    macros.html.j2, page.css and sort.js, the page also values.js. (Workflow rules take the files named in the source as
+    a command's inputs.)
     """
     loader = PackageLoader("cooperation.reports", "")
     made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)

@@ -104,7 +104,7 @@ def _panel(axes: "Axes", found: Gaps) -> None:
     for number, (kind, of_channels) in enumerate(found.items()):
         color, marker = LOOKS[kind]
         placed = {channels.index(channel) + 0.24 * (number - 1): one for channel, one in of_channels.items()}
-        points(axes, placed, LABELS[kind], color=color, marker=marker, markersize=4.5)
+        points(axes, placed, LABELS[kind], list(of_channels), color=color, marker=marker, markersize=4.5)
     axes.set_yticks(range(len(channels)), channels)
     axes.axvline(0, color="#888888", linewidth=0.8)
     axes.set_xlabel("Gap at round 10 [points of MPR]")

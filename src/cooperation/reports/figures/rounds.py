@@ -128,6 +128,8 @@ def _drawn(material: "Material", name: str, model: str) -> list[tuple[str, str, 
 
 def _panel(axes: "Axes", rows: "pd.DataFrame", lines: list[tuple[str, str, dict[str, Any]]], shown: Shown) -> None:
     """Draw the lines of one model and reading over rounds 1–10, with their bands; the baseline has no gap."""
+    from cooperation.reports.drawing import say
+    from cooperation.reports.paper import with_interval
     from cooperation.reports.statistics import across_seeds
 
     for settings, label, style in lines:
@@ -135,7 +137,9 @@ def _panel(axes: "Axes", rows: "pd.DataFrame", lines: list[tuple[str, str, dict[
         if own.empty or (shown is GAP and settings == BASELINE):
             continue
         line = across_seeds(own)
-        axes.plot(line["round"], line[shown.value], label=label, markersize=4, linewidth=1.3, **style)
+        [drawn] = axes.plot(line["round"], line[shown.value], label=label, markersize=4, linewidth=1.3, **style)
+        cells = line[["round", shown.value, shown.low, shown.high]].itertuples(index=False)
+        say(drawn, [f"{label}, round {after}: {with_interval(*numbers)}" for after, *numbers in cells])
         band = {"color": style["color"], "alpha": 0.15, "linewidth": 0}
         axes.fill_between(line["round"], line[shown.low], line[shown.high], **band)
         for _, training in own[own["seeds"] == 1].groupby("seed") if own["seeds"].max() > 1 else ():

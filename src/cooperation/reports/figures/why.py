@@ -103,6 +103,6 @@ def _panel(axes: "Axes", cells: "pd.DataFrame", columns: tuple[str, ...]) -> Non
     for number, (column, style) in enumerate(zip(columns, STYLES, strict=False)):
         lines = cells[cells["column"] == column].set_index("row").loc[rows].to_dict("records")
         placed = {place + 0.24 * number - 0.12: Estimate.of(line) for place, line in enumerate(lines)}
-        points(axes, placed, column, color=style["color"], marker=style["marker"], markersize=4)
+        points(axes, placed, column, rows, color=style["color"], marker=style["marker"], markersize=4)
     axes.set_yticks(range(len(rows)), rows)
     axes.margins(y=0.15)
