@@ -157,3 +157,21 @@ def test_claims_sort_by_the_papers_value(claims, tmp_path):
     values = [float(text) if re.fullmatch(r"-?[\d.]+", text) else math.inf for text in numbers]
     assert values == sorted(values)
     assert {"37", "93.7", "−0.5", "> 0", "minimal"} <= set(printed)
+
+
+def test_values_are_told_by_pointer_and_by_keyboard(page, tmp_path):
+    """The first point is a stop of the keyboard, arrows lead on, and what is told stands below the figure."""
+    script = """<script>
+    const figure = [...document.querySelectorAll("figure")].find((one) => one.querySelector(".value"));
+    const [first, second] = figure.querySelectorAll(".value"), told = figure.querySelector("output");
+    const said = [];
+    first.dispatchEvent(new MouseEvent("mouseenter"));
+    said.push(told.textContent === first.getAttribute("aria-label"));
+    first.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
+    said.push(document.activeElement === second, told.textContent === second.getAttribute("aria-label"));
+    said.push(figure.querySelectorAll(".value[tabindex='0']").length);
+    document.body.dataset.said = JSON.stringify(said);
+    </script></body>"""
+    seen = visit(page.replace("</body>", script), tmp_path)
+    assert re.search(r'data-said="([^"]*)"', seen.dom)[1] == "[true,true,true,1]"
+    assert re.search(r'aria-label="[^"]*, round 10: [0-9.]+ \[', seen.dom)
