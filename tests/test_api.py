@@ -22,7 +22,7 @@ from reduced import CONFIG
 from small_files import jpeg, picture
 
 from cooperation.api import Dialog, Picture, Pool, recorded
-from cooperation.bots.calls import Calls
+from cooperation.bots.calls import Calls, load
 from cooperation.bots.text_players import TextBots, as_images
 from cooperation.commands.loaded import drawn
 from cooperation.config.conditions import LOADED_CONDITIONS, read_condition
@@ -314,6 +314,20 @@ def test_an_index_is_made_once_and_its_rows_are_scored():
     plain = games(Talkers()).play(read_condition({}, "x"), READINGS["written"])
     assert indexed.ranks.tolist() == plain.ranks.tolist()
     assert bots.prepared == 1
+
+
+def test_an_index_may_be_a_sparse_tensor():
+    class Bots(Quiet):
+        def prepare(self, pictures):
+            return torch.eye(len(pictures)).to_sparse()
+
+    assert Calls(Bots(), "x.py").prepare((None,) * 3).tolist() == np.eye(3).tolist()
+
+
+@pytest.mark.parametrize("name", ["path", "what", "function", "place", "name", "self", "arguments"])
+def test_options_may_have_any_name(tmp_path, name):
+    (tmp_path / "mine.py").write_text("def make(**options):\n    return options\n")
+    assert load(f"{tmp_path}/mine.py:make", {name: 1}) == {name: 1}
 
 
 @pytest.mark.parametrize(("kind", "kept"), [("float32", "float32"), ("int64", "int64"), ("bfloat16", "float32")])

@@ -91,18 +91,23 @@ def test_a_card_says_what_scripted_bots_must_lose(tested):
         # Another picture is named: it comes first, and the eleven others share what follows.
         ("swap", "image", "10"): best - other,
         ("swap", "answer", "10"): best - other,
-        ("swap", "question", "10"): 0,
+        # All dialogs ask the same.
+        ("changed by swap", "question", "10"): 0,
+        ("changed by swap", "answer", "10"): 100,
     }
     for reading in ("written", "released"):
         for key, value in expected.items():
             line = found["mine", reading, *key]
             assert float(line["value"]) == pytest.approx(value, abs=1e-3), key
-            assert float(line["low"]) <= value + 1e-3
-            assert value - 1e-3 <= float(line["high"])
+            if key[0] != "changed by swap":
+                assert float(line["low"]) <= value + 1e-3
+                assert value - 1e-3 <= float(line["high"])
+        assert ("mine", reading, "swap", "question", "10") not in found
     page = (folder / "index.html").read_text(encoding="utf-8")
     assert "the picture 50.0 points [50.0, 50.0] and the answers 50.0 points [50.0, 50.0]" in page
-    assert "No loss is seen for" in page
-    assert "the caption" in page
+    for same in ("caption", "questions"):
+        assert f"All dialogs have the same {same}, so none can be swapped; " in page
+    assert "the same caption, so none can be swapped; nor is a loss seen by noise." in page
     assert "MPR is 50.0 by the caption alone and 95.8 after the bots’ own ten rounds" in page
     assert "Trained on</dt><dd>not known" in page
     # What a builder says is text.
@@ -164,6 +169,13 @@ def test_models_stand_side_by_side(tested, files, monkeypatch, capsys):  # noqa:
     assert all(
         (files / "compared" / f"compared.{ending}").stat().st_size > 1000 for ending in ("svg", "pdf", "png", "html")
     )
+
+
+def test_a_folder_that_is_not_there_is_no_model_left_out(tested, files, monkeypatch, capsys):  # noqa: F811
+    tested("mine")
+    with pytest.raises(SystemExit):
+        run(monkeypatch, "compare", files / "mine", files / "mime", "--out", files / "compared")
+    assert "mime: no such folder; correct its name" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -513,6 +513,15 @@ def test_the_time_of_prepare_is_within_that_of_the_conditions(tried):
     assert shown.startswith(f"{sum(played.seconds for played in tested.played):,.1f} seconds in all")
 
 
+def test_another_models_test_is_not_overwritten(tried):
+    tried("--queries", 2)
+    text = (tried.folder / "my_bots.py").read_text() + "\n\nclass other(make):\n    pass\n"
+    (tried.folder / "my_bots.py").write_text(text)
+    with pytest.raises(InputError, match=r"out: holds the test of .*my_bots.py:make; choose another --out"):
+        tried("--queries", 2, name="other")
+    assert tried("--queries", 3).queries == 3
+
+
 def test_samples_of_bots_that_draw_nothing_are_told(tried):
     tried("--queries", 2, "--samples", 2)
     assert "draws nothing, all samples are the same; leave --samples out" in tried.said.err

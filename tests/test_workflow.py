@@ -1,5 +1,6 @@
 """The whole chain on a reduced miniature, and what reruns when something changes."""
 
+import json
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from project import Project
 from reduced import RATE
 
@@ -416,3 +418,24 @@ def test_a_mistake_is_refused_before_any_job(project, words, said):
     assert all(word in done.stdout for word in said), done.stdout
     assert "Traceback" not in done.stdout
     assert "Job stats" not in done.stdout
+
+
+def test_bots_of_ones_own_stand_beside_the_papers(project):
+    """README's model and settings, from config.yaml to the page."""
+    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    (project.folder / "my_bots.py").write_text(re.search(r"```python\n(import re\n.*?)```", readme, re.DOTALL)[1])
+    said = yaml.safe_load(re.search(r"```yaml\n(models:\n.*?)```", readme, re.DOTALL)[1])
+    assert said["models"]["mine"]["load"] == "my_bots.py:Shades"
+    before = (project.folder / "reports/small/manifest.json").read_bytes()
+    project.configure({**CONFIG, **{key: {**CONFIG[key], **said[key]} for key in ("models", "conditions")}})
+    try:
+        done = project.snakemake()
+        assert done.returncode == 0, done.stdout[-3000:]
+        page = (project.folder / "reports/small/index.html").read_text(encoding="utf-8")
+        assert "mine" in pd.read_csv(project.folder / "reports/small/mpr.csv")["model"].tolist()
+        assert "my_bots.py:Shades" in page
+    finally:
+        project.configure(CONFIG)
+        project.snakemake()
+    after = json.loads((project.folder / "reports/small/manifest.json").read_bytes())
+    assert after["settings"] == json.loads(before)["settings"]

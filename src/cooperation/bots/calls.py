@@ -83,8 +83,8 @@ def _maker(place: str) -> tuple[Any, Path, str]:
     return getattr(module, name), path, name
 
 
-def _own(path: Path, what: str, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-    """Call something of the builder's; raises `BotError` where it raises."""
+def _own(path: Path, what: str, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
+    """Call something of the builder's, whose options may have any names; raises `BotError` where it raises."""
     try:
         return function(*arguments, **options)
     except (Exception, SystemExit) as error:
@@ -272,6 +272,7 @@ def _on_host(given: Any) -> Any:
     if not hasattr(given, "detach"):
         return given
     host = given.detach().cpu()
+    host = host.to_dense() if hasattr(host, "to_dense") else host
     try:
         return host.numpy()
     except TypeError:

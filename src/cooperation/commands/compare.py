@@ -25,6 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     files = [f"compared{ending}" for ending in (*FORMS, *PICTURES)]
     check_files(arguments.out, files)
+    if gone := [path for path in arguments.tests if not path.exists()]:
+        raise InputError(f"{gone[0]}: no such folder; correct its name")
     tested = [path for path in arguments.tests if (path / FILE).is_file()]
     for path in arguments.tests:
         if path not in tested:

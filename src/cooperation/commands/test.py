@@ -122,6 +122,7 @@ def _check_outs(arguments: argparse.Namespace) -> None:
     if arguments.config.is_file():
         experiment = read_settings(arguments.config)
         names.update(*(experiment.conditions.get(name, {}) for name in experiment.loaded))
+    _refuse_other(arguments)
     folders = _folders(arguments)
     written = (f"{folder}/{reading}/{name}.h5" for folder in folders for reading in READINGS for name in sorted(names))
     check_files(arguments.out, [FILE, *CARD, *written])
@@ -129,6 +130,16 @@ def _check_outs(arguments: argparse.Namespace) -> None:
     check_folder(folder)
     if (folder / MEMORY).exists():
         Memory(folder, "").close()
+
+
+def _refuse_other(arguments: argparse.Namespace) -> None:
+    """Raise `InputError` where the folder holds the test of another model, which would be lost."""
+    try:
+        there = read_tested(arguments.out).load
+    except InputError:  # none, or none that could be read again
+        return
+    if Path(there).name != Path(arguments.bots).name:
+        raise InputError(f"{arguments.out}: holds the test of {there}; choose another --out, or delete that folder")
 
 
 def _folders(arguments: argparse.Namespace) -> list[str]:

@@ -106,6 +106,8 @@ def _said(found: Mapping[tuple[str, str, int], Estimate]) -> list[str]:
     sentences = []
     kind = "swap" if any(key[0] == "swap" for key in found) else "noise"
     gaps = {channel: found[kind, channel, ROUNDS] for channel in NOISE if (kind, channel, ROUNDS) in found}
+    # Nothing is said of a swap that changed nothing.
+    alike = [channel for channel in NOISE if channel not in gaps and (CHANGED, channel, ROUNDS) in found]
     if gaps:
         place = {"swap": "another dialog’s", "noise": "noise or random words"}[kind]
         lines = sorted(((one, NAMES[channel]) for channel, one in gaps.items()), key=lambda line: -line[0].value)
@@ -116,6 +118,13 @@ def _said(found: Mapping[tuple[str, str, int], Estimate]) -> list[str]:
         lost = f"What is lost where {place} stands in the place of each: " + listed(costs) + "." if costs else ""
         unseen = f"No loss is seen for {listed(none)}." if none else ""
         sentences.append(" ".join(filter(None, (lost, unseen))))
+    for channel in alike:
+        noise = found.get(("noise", channel, ROUNDS))
+        cost = ""
+        if noise:
+            points = f"{noise.value:.1f} points {interval_of(noise.low, noise.high)}"
+            cost = f"; noise there costs {points}" if noise.above(0) else "; nor is a loss seen by noise"
+        sentences.append(f"All dialogs have the same {NAMES[channel][4:]}, so none can be swapped{cost}.")
     talk, alone, people = (found.get(("mpr", *key)) for key in (("bots", ROUNDS), ("bots", 0), ("people", ROUNDS)))
     if talk and alone:
         heard = f", {people.value:.1f} when people talk" if people else ""

@@ -1,6 +1,7 @@
 """What a report is made of, by content: the file beside its products that `cooperation provenance` reads."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,13 @@ COMMON = ("vocabulary", "train dialogs", "val dialogs", "features", "val images"
 def settings_of(experiment: Experiment, resamples: int) -> dict[str, Any]:
     """The settings that a report follows from; resamples: of the bootstrap."""
     dataset, seed = experiment.dataset, experiment.seeds[0]
-    bots = {model: said_by_bots(experiment, dataset, model, seed) for model in experiment.conditions}
-    for training in bots.values():
-        del training["seed"]
+    bots: dict[str, Any] = {}
+    for model in experiment.conditions:
+        if model in experiment.loaded:
+            bots[model] = asdict(experiment.loaded[model])
+        else:
+            bots[model] = said_by_bots(experiment, dataset, model, seed)
+            del bots[model]["seed"]
     return {
         "seeds": experiment.seeds,
         "game_seed": experiment.game_seed,

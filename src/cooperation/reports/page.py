@@ -11,6 +11,7 @@ import numpy as np
 from cooperation import __version__
 from cooperation.config.conditions import Condition
 from cooperation.config.experiment import Experiment, Game, ManualGame
+from cooperation.config.rehearsal import SUFFIX
 from cooperation.data.agreements import OTHERS
 from cooperation.data.archives import MADE_UP
 from cooperation.evaluation.results import IDLE, Result
@@ -109,8 +110,9 @@ def games_shown(experiment: Experiment) -> list[Game]:
 
 def _notes(material: Material) -> Iterator[str]:
     """What must be read first: of the data set, and of what is left out."""
-    if note := material.rehearsal or dataset_note(material.experiment.dataset):
-        yield note
+    dataset = material.experiment.dataset
+    # That of a data set's rehearsal says less.
+    yield from filter(None, (material.rehearsal, "" if dataset.endswith(SUFFIX) else dataset_note(dataset)))
     for model, reading, condition in material.idle:
         yield f"The condition {condition} of the model {model} ({reading}) is left out: it {IDLE}."
 

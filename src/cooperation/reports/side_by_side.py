@@ -102,8 +102,9 @@ def _lines(resampled: Resampled, model: str, reading: str) -> Iterator[dict[str,
             yield _line("hits", str(k), after, found)
     for quantity, conditions in LOST.items():
         for channel, condition in conditions.items():
-            gap = resampled.gap(model, reading, condition)
-            if gap is not None:
+            gap, changed = resampled.gap(model, reading, condition), resampled.changed(model, reading, condition)
+            # Where all dialogs have the same, nothing was swapped, and nothing could be lost.
+            if gap is not None and changed and changed.means.any():
                 yield _line(quantity, channel, ROUNDS, estimated(gap.of(_at(ROUNDS))))
     for channel, condition in SWAP.items():
         if changed := resampled.changed(model, reading, condition):
