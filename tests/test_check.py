@@ -58,6 +58,8 @@ def test_what_is_to_come_is_no_mistake(monkeypatch, capsys):
     )
     # A picture of COCO has 163,000 bytes and becomes two rows of 4096 floats: 6 of them.
     assert f"at least {1_000_000 + 6 * 2 * 4096 * 4:,} bytes" in line(lines, "disk")
+    # One of the two is held in memory.
+    assert f"memory: at least {6 * 4096 * 4:,} bytes for the features of a split" in line(lines, "memory")
     assert line(lines, "device")
 
 
@@ -117,6 +119,15 @@ def test_each_missing_thing_is_one_line(here, monkeypatch, capsys):
     ]
     assert all("; " in each for each in wrong)
     assert "to be downloaded" in line(lines, "val2014.zip")
+
+
+def test_too_little_memory_is_said(monkeypatch, capsys):
+    """Files may be downloaded elsewhere than where they are used."""
+    monkeypatch.setattr("cooperation.commands.check.free_memory", lambda: 6 * 4096 * 4 - 1)
+    config = settings(downloads={"train2014.zip": {"size": 1_000_000}})
+    code, lines, _ = check(monkeypatch, capsys, config)
+    assert code == 0
+    assert line(lines, "memory").endswith("98,303 free; too little to train and play on this machine")
 
 
 def test_no_room_is_missing_too(monkeypatch, capsys):

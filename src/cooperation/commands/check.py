@@ -6,14 +6,17 @@ weights in torch's cache: those that were recorded are shown.
 
 import argparse
 import sys
+from math import isfinite
 from pathlib import Path
 
 from cooperation.commands.settings import add_config
+from cooperation.config.datasets import Dataset
 from cooperation.config.experiment import read_dataset
 from cooperation.data.download import answers
-from cooperation.data.preflight import TO_COME, FileState, belonging, disk_space, inspect
+from cooperation.data.preflight import TO_COME, FileState, belonging, disk_space, inspect, memory
 from cooperation.io.devices import say_device
 from cooperation.io.files import InputError
+from cooperation.io.memory import free as free_memory
 from cooperation.io.plain_yaml import read_yaml_file
 from cooperation.io.settings import mapping
 
@@ -39,24 +42,36 @@ def run(arguments: argparse.Namespace) -> None:
     notes, wrong = belonging(name, data, inputs)
     for note in notes:
         print(note)
-    needed, free = disk_space(inputs, data, folder)
-    if inputs:
-        least = "at least " if any(found.state.startswith(TO_COME) and not found.size for found in inputs) else ""
-        print(f"disk: {least}{needed:,} bytes for downloads and features, {free:,} free at {folder}")
-    else:
+    if not inputs:
         print(f"{name}: needs no files, they are made")
-        print(f"disk: {free:,} bytes free at {folder}")
     problems = [found.problem for found in inputs if found.problem] + wrong
+    little = _room(inputs, data, folder)
     try:
         say_device()
     except InputError as error:
         problems.append(str(error))
-    if needed > free:
-        problems.append(f"{folder}: {needed:,} bytes are needed and {free:,} are free; make room")
+    problems += little
     for problem in problems:
         print(f"cooperation check: {problem}", file=sys.stderr)
     if problems:
         sys.exit(2)
+
+
+def _room(inputs: list[FileState], data: Dataset, folder: Path) -> list[str]:
+    """Say how much room on disk and in memory is needed and free; where the disk is too small."""
+    needed, free = disk_space(inputs, data, folder)
+    held, room = memory(inputs, data), free_memory()
+    if inputs:
+        least = "at least " if any(found.state.startswith(TO_COME) and not found.size for found in inputs) else ""
+        print(f"disk: {least}{needed:,} bytes for downloads and features, {free:,} free at {folder}")
+    else:
+        print(f"disk: {free:,} bytes free at {folder}")
+    if held:
+        there = f"{room:,.0f} free" if isfinite(room) else "how much is free is not known"
+        # No mistake: files may be downloaded on one machine and used on another.
+        there += "; too little to train and play on this machine" if held > room else ""
+        print(f"memory: at least {held:,} bytes for the features of a split, {there}")
+    return [f"{folder}: {needed:,} bytes are needed and {free:,} are free; make room"] if needed > free else []
 
 
 def _line(found: FileState) -> str:

@@ -22,7 +22,8 @@ from cooperation.data.volumes import as_published, beside, names, only
 from cooperation.io.files import InputError, recorded_digest, size_of
 
 # fc7 as extracted and as normalised: 4096 numbers of 4 bytes.
-FEATURE_BYTES = 2 * 4096 * 4
+COPIES = 2
+FEATURE_BYTES = COPIES * 4096 * 4
 # Of COCO's JPEG files.
 MEAN_PICTURE = 163_000
 TO_COME = "to be downloaded"
@@ -204,8 +205,16 @@ def disk_space(inputs: list[FileState], data: Dataset, folder: Path) -> tuple[in
     return needed, shutil.disk_usage(place).free
 
 
+def memory(inputs: list[FileState], data: Dataset) -> int:
+    """Bytes that training and play need at least: the features of one split, once."""
+    of_role: dict[str, int] = {}
+    for found in inputs:
+        of_role[found.role] = of_role.get(found.role, 0) + _feature_bytes(found, data) // COPIES
+    return max(of_role.values(), default=0)
+
+
 def _feature_bytes(found: FileState, data: Dataset) -> int:
-    """Bytes of the features that are made of a file."""
+    """Bytes on disk of the features that are made of a file."""
     if found.role in (data.inputs.source.features, FEATURES):
         return found.size
     if found.role not in PICTURE_ROLES:
