@@ -646,7 +646,7 @@ def test_the_page_shows_figure_and_text_and_escapes_both(checkpoint):
     assert '<a href="#manual">Manual interventions</a>' in page
     assert "Figure 2. &lt;script&gt;alert(1)" in page
     assert "Why &amp; how" in page
-    assert f'alt="{describe_manual(result)}"' in page
+    assert f'aria-label="{describe_manual(result)}"' in page
     assert "<mark>red</mark>" in page
     shown_ranks = [int(found) for found in re.findall(r"rank (\d+) of 6", page)]
     assert shown_ranks == [round(rank) + 1 for row in result.ranks for rank in row]
