@@ -70,7 +70,15 @@ def test_figures_of_one_page_share_no_ids(drawn):
 def test_a_point_without_words_is_a_mistake(tmp_path):
     figure = Figure()
     [line] = figure.subplots().plot([1, 2], [1, 2], marker="o")
-    say(line, ["one"])
-    with pytest.raises(ValueError, match="shorter"):
-        save(figure, tmp_path / "x.svg")
-    assert not (tmp_path / "x.svg").exists()
+    with pytest.raises(ValueError, match="longer"):
+        say(line, ["one"])
+    save(figure, tmp_path / "x.svg")
+    assert told((tmp_path / "x.svg").read_text()) == []
+
+
+def test_what_is_no_number_is_not_drawn_and_not_told(tmp_path):
+    figure = Figure()
+    [line] = figure.subplots().plot([1, 2, 3], [1, float("nan"), 2], marker="o")
+    say(line, ["a", "b", "c"])
+    save(figure, tmp_path / "x.svg")
+    assert [label for label, *_ in told((tmp_path / "x.svg").read_text())] == ["a", "c"]

@@ -93,8 +93,11 @@ SAID: WeakKeyDictionary[Any, tuple[str, ...]] = WeakKeyDictionary()
 
 
 def say(line: "Line2D", texts: Sequence[str]) -> None:
-    """Let an SVG tell at each point of a line what it is; texts: one a point, in their order."""
-    SAID[line] = tuple(texts)
+    """Let an SVG tell at each point of a line what it is; texts: one a point, in their order, drawn or not."""
+    import numpy as np  # noqa: PLC0415
+
+    drawn = np.isfinite(np.array(line.get_xydata(), float)).all(1)
+    SAID[line] = tuple(text for text, there in zip(texts, drawn, strict=True) if there)
 
 
 def _write_out(figure: "Figure") -> None:
