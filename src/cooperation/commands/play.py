@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> None:
         first = sorted(same.items(), key=lambda one: one[0] != BASELINE)
         for name, game in chain(first, replace(plan, conditions=rest).play(games)):
             result = plan.write(name, game)
-            if plan.conditions[name].must_perturb and not result.perturbed_messages.any():
+            if plan.conditions[name].idle(result.perturbed_messages):
                 print(f"warning: {plan.reading}/{name} {IDLE}; it is left out of the report", file=sys.stderr)
             if players.same_in_all_readings(plan.conditions[name]):
                 played[plan.conditions[name]] = game

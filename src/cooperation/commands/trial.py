@@ -89,7 +89,7 @@ class Trial:
         result = plan.write(name, game)
         if condition.kind and not result.perturbed_messages.any():
             note = "perturbed nothing: other dialogs have the same"
-        if condition.must_perturb and not result.perturbed_messages.any():
+        if condition.idle(result.perturbed_messages):
             (self.folder / file).unlink()
             file, note = "", IDLE
         counts = {

@@ -58,10 +58,12 @@ class Condition:
         if self.takes_messages and self.facts != "reading":
             raise InputError(f"facts: {self.facts}, but other dialogs' messages were said under the reading's")
 
-    @property
-    def must_perturb(self) -> bool:
-        """Whether a game in which it changed nothing would look like robustness."""
-        return self.kind is not None and not self.kind.may_change_nothing
+    def idle(self, perturbed: Any) -> bool:
+        """Whether it changed nothing in a game, although it must, which would look like robustness.
+
+        perturbed: how many messages it changed in each round, [11].
+        """
+        return self.kind is not None and not self.kind.may_change_nothing and not perturbed.any()
 
     @property
     def takes_messages(self) -> bool:

@@ -71,7 +71,7 @@ class Scores:
     @property
     def idle(self) -> bool:
         """Whether the condition must perturb something and did not: its numbers would look like robustness."""
-        return self.played.must_perturb and not self.perturbed_messages.any()
+        return self.played.idle(self.perturbed_messages)
 
     @property
     def places(self) -> Doubles:
